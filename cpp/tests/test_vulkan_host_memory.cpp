@@ -198,6 +198,12 @@ void test_refusals() {
   CHECK(!is_mapped(data + 4 * kPage_B));
   VkMemoryHostPointerPropertiesEXT properties{VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
   CHECK(s.pointer_properties(s.device, kPointer, data + 1, &properties) == VK_ERROR_INVALID_EXTERNAL_HANDLE);
+  for (const uintptr_t nowhere : {uintptr_t{0}, UINTPTR_MAX - kPage_B + 1, UINTPTR_MAX - 2 * kPage_B + 1, uintptr_t{1} << 63}) {
+    void* const pointer = reinterpret_cast<void*>(nowhere);
+    CHECK(s.pointer_properties(s.device, kPointer, pointer, &properties) == VK_ERROR_INVALID_EXTERNAL_HANDLE);
+    for (const uint64_t size_B : {kPage_B, 2 * kPage_B})
+      CHECK(s.import(pointer, size_B, memory, kPointer) == VK_ERROR_INVALID_EXTERNAL_HANDLE);
+  }
   munmap(data, 4 * kPage_B);
 }
 

@@ -121,6 +121,8 @@ class TILEGPU_API ShaderModule {
   static Ptr<ShaderModule> from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record);
   ~ShaderModule();
   const std::vector<uint32_t>& words() const { return words_; }
+  /// All that code may depend on: names, strings and sources are for messages and reflections. Lines stay: loops that end say theirs.
+  std::vector<uint32_t> words_without_names() const;
   const std::string& label() const { return label_; }
   const Reflection& reflection() const { return reflection_; }
   /// The same with values for specialisation constants, as (constant_id, bits): array lengths and sizes are those of the pipeline that

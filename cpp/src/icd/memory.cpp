@@ -8,6 +8,7 @@
 
 #include "icd/debug_utils.hpp"
 #include "icd/generated/commands.hpp"
+#include "resource/host_pages.hpp"
 #include "vk/ycbcr.hpp"
 
 namespace tilegpu::icd {
@@ -128,6 +129,10 @@ VkResult VKAPI_CALL GetMemoryHostPointerPropertiesEXT(VkDevice device, VkExterna
     return fail(device, VK_ERROR_INVALID_EXTERNAL_HANDLE,
                 "memory: pHostPointer of vkGetMemoryHostPointerPropertiesEXT must be a multiple of minImportedHostPointerAlignment, " +
                     std::to_string(tilegpu::DeviceMemory::host_alignment_B()));
+  const auto begin = reinterpret_cast<uintptr_t>(pHostPointer);
+  if (!tilegpu::resource::find_pages(begin, begin + tilegpu::DeviceMemory::host_alignment_B()).writable)
+    return fail(device, VK_ERROR_INVALID_EXTERNAL_HANDLE,
+                "memory: pHostPointer of vkGetMemoryHostPointerPropertiesEXT is no memory of this process that can be read and written");
   out->memoryTypeBits = 1u << kTypeHost;
   return VK_SUCCESS;
 }

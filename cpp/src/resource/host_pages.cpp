@@ -1,7 +1,6 @@
 // resource/host_pages.cpp -- see host_pages.hpp.
 #include "resource/host_pages.hpp"
 
-#include <cassert>
 #include <cinttypes>
 #include <cstdio>
 #include <memory>
@@ -9,8 +8,8 @@
 namespace tilegpu::resource {
 
 HostPages find_pages(uintptr_t begin, uintptr_t end) {
-  assert(begin < end);
   HostPages out;
+  if (begin >= end) return out;  // the end of what can be addressed is beyond numbers
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"),
                                                              [](std::FILE* f) { return std::fclose(f); });
   if (!maps) return out;

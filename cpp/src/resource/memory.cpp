@@ -160,7 +160,8 @@ Expected<Ptr<DeviceMemory>> DeviceMemory::import_host(void* data, uint64_t size_
   if (begin == 0 || begin % page_size_B())
     return field_error(kName, "the host's pointer", std::to_string(begin), "a multiple of " + page + ", and not null",
                        "import whole pages (aligned_alloc, mmap)", kCode);
-  if (size_B % page_size_B() || size_B > UINTPTR_MAX - page_size_B() - begin)
+  const uintptr_t last = UINTPTR_MAX - page_size_B();  // one page more must have an address
+  if (size_B % page_size_B() || begin > last || size_B > last - begin)
     return field_error(kName, "size_B", std::to_string(size_B), "a multiple of " + page + " that ends before the last page",
                        "import whole pages (aligned_alloc, mmap)", kCode);
   const resource::HostPages pages = resource::find_pages(begin, begin + size_B);

@@ -11,7 +11,7 @@
 
 #include "base/host_memory.hpp"
 #include "base/memory_budget.hpp"
-#include "shader/jit/checked_code.hpp"
+#include "shader/jit/core_functions.hpp"
 #include "shader/jit/relocation.hpp"
 
 namespace tilegpu::shader {
@@ -32,13 +32,6 @@ Error broken(const std::string& what) { return {VK_ERROR_UNKNOWN, "the object fi
 uint64_t round_up(uint64_t x, uint64_t to) {
   assert(to != 0);
   return (x + to - 1) / to * to;
-}
-
-uint64_t address_of(const char* name) {
-  if (!std::strcmp(name, "memcpy")) return reinterpret_cast<uintptr_t>(&std::memcpy);
-  if (!std::strcmp(name, "memmove")) return reinterpret_cast<uintptr_t>(&std::memmove);
-  if (!std::strcmp(name, "memset")) return reinterpret_cast<uintptr_t>(&std::memset);
-  return checker_address(name);
 }
 
 /// Bounds-checked views of the file's tables.
@@ -187,7 +180,7 @@ Expected<void*> CodeMemory::place(const std::string& object, const std::string& 
       if (defined(symbol)) {
         value = place_of(symbol);
       } else {
-        value = symbol.st_shndx == SHN_UNDEF ? address_of(o.name_of(symbol)) : 0;
+        value = symbol.st_shndx == SHN_UNDEF ? core_function(o.name_of(symbol)) : 0;
       }
       if (value == 0) {
         return broken(std::string("refers to '") + o.name_of(symbol) + "', which it may not");

@@ -20,7 +20,7 @@ class CodeMemory {
   CodeMemory() = default;
   ~CodeMemory();
   CodeMemory(const CodeMemory&) = delete;
-  /// Any thread. The object may call memcpy, memmove and memset.
+  /// Any thread. What the object may call: core_functions.hpp.
   Expected<void*> place(const std::string& object, const std::string& function);
 
  private:

@@ -25,7 +25,7 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr uint32_t kCodeVersion = 2;
+constexpr uint32_t kCodeVersion = 3;
 constexpr uint64_t kEntry_B = 1024;  // a function beside its key and its code
 
 Error error(const std::string& message) { return {VK_ERROR_UNKNOWN, message}; }

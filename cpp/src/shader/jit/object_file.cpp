@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "shader/jit/checked_code.hpp"
+#include "shader/jit/core_functions.hpp"
 #include "shader/jit/relocation.hpp"
 
 namespace tilegpu::shader {
@@ -47,7 +47,7 @@ Expected<std::string> foreign_symbol(const std::string& object) {
       std::memcpy(&symbol, base + symbols.sh_offset + at, sizeof symbol);
       if (symbol.st_shndx != SHN_UNDEF || symbol.st_name == 0 || symbol.st_name >= strings.sh_size) continue;
       const std::string name(object.data() + strings.sh_offset + symbol.st_name);
-      if (name != "memcpy" && name != "memset" && name != "memmove" && !checker_address(name.c_str())) return name;
+      if (!core_function(name.c_str())) return name;
     }
   }
   return std::string();

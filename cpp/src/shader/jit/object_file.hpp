@@ -8,8 +8,8 @@
 
 namespace tilegpu::shader {
 
-/// Name of the first undefined symbol that generated code may not use; "" when there is none: it may call memcpy, memset and memmove. Fails
-/// where the file is none of ours.
+/// Name of the first undefined symbol that generated code may not use; "" when there is none: it may call what core_functions.hpp has.
+/// Fails where the file is none of ours.
 Expected<std::string> foreign_symbol(const std::string& object);
 /// TILEGPU_PERF_MAP=1: names and places of generated functions where `perf report` looks for them, /tmp/perf-PID.map. `object` has passed
 /// foreign_symbol.

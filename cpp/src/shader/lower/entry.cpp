@@ -156,30 +156,11 @@ void run_entry_point(Lowering& l) {
   l.call(frame, l.d.functions.at(l.m.entry.function));
 }
 
-namespace {
-
-/// Of the words all that code may depend on: names and sources are for messages and reflections, so that the same shader under another
-/// label, or of another file, is the same code. Lines stay: loops that end name theirs.
-void add_words(CodeKey& key, const std::vector<uint32_t>& words) {
-  constexpr size_t kHeader_words = 5;
-  assert(words.size() >= kHeader_words);
-  std::vector<uint32_t> kept(words.begin(), words.begin() + kHeader_words);
-  kept.reserve(words.size());
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
-    assert(length > 0 && length <= words.size() - at);
-    const bool names = (op >= spv::OpSourceContinued && op <= spv::OpString) || op == spv::OpModuleProcessed;
-    if (!names) kept.insert(kept.end(), words.begin() + static_cast<ptrdiff_t>(at), words.begin() + static_cast<ptrdiff_t>(at + length));
-    at += length;
-  }
-  key.add_bytes(kept.data(), kept.size() * 4);
-}
-
-}  // namespace
-
 void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& specialization, const VaryingLayout& varyings,
                const ResourceTable& resources) {
-  add_words(key, module.words());
+  // The same shader under another label, or of another file, is the same code.
+  const std::vector<uint32_t> words = module.words_without_names();
+  key.add_bytes(words.data(), words.size() * 4);
   key.add_bytes(module.reflection().entry_point.data(), module.reflection().entry_point.size());
   const auto word = [&](uint32_t w) { key.add(w); };
   word(static_cast<uint32_t>(module.reflection().stage));

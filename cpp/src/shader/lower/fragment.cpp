@@ -168,7 +168,7 @@ std::vector<Value> FragmentBuilder::compute_by_call() {
   Value rows = nullptr;
   if (!requests.requests.empty()) {
     rows = l.alloca_of(LLVMArrayType2(ir.vf32, requests.requests.size()), "inputs", 4 * ir.lanes);
-    call_core(ir, reinterpret_cast<const void*>(&quick_fragment_inputs), {l.args, constant_words(ir, requests.words()), rows});
+    call_core(ir, kQuickFragmentInputs, {l.args, constant_words(ir, requests.words()), rows});
   }
   std::vector<Value> result;
   for (const Found& f : found) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shader/ir/ir_builder.hpp"
+#include "shader/jit/core_functions.hpp"
 #include "shader_abi/abi.hpp"
 
 namespace tilegpu::shader {
@@ -28,19 +29,18 @@ struct QuickRequests {
     return all;
   }
 };
-/// words: QuickRequests::words. out: [requests][lanes], floats, and integers by their bits (front_facing 0 or 1).
-void quick_fragment_inputs(const FragmentArgs* args, const uint32_t* words, float* out);
+// shader/jit/core_functions.hpp declares what the code calls:
+// quick_fragment_inputs: words are those of QuickRequests. out: [requests][lanes], floats, and integers by their bits (front_facing 0 or
+// 1). quick_attribute: one attribute of `lanes` vertices (index[lanes]) from a binding; words are lanes, stride_B, offset_B, VkFormat. out:
+// [4][lanes], bits of floats or integers; rows of absent components are left alone.
 
-/// One attribute of `lanes` vertices (index[lanes]) from a binding: words are lanes, stride_B, offset_B, VkFormat.
-/// out: [4][lanes], bits of floats or integers; rows of absent components are left alone.
-void quick_attribute(const VertexBinding* binding, const uint32_t* index, const uint32_t* words, uint32_t* out);
-
-/// A call of one of them from code of this process.
-inline void call_core(const Ir& ir, const void* function, const std::vector<Value>& pointers) {
+/// A call of one of them, by name: the object may be another process's one day.
+inline void call_core(const Ir& ir, const char* function, const std::vector<Value>& pointers) {
   const std::vector<Type> types(pointers.size(), ir.ptr);
   Type type = LLVMFunctionType(ir.void_type, const_cast<Type*>(types.data()), static_cast<unsigned>(types.size()), 0);
-  Value address = LLVMConstIntToPtr(ir.c64(reinterpret_cast<uintptr_t>(function)), ir.ptr);
-  LLVMBuildCall2(ir.builder, type, address, const_cast<Value*>(pointers.data()), static_cast<unsigned>(pointers.size()), "");
+  Value callee = LLVMGetNamedFunction(ir.module, function);
+  if (!callee) callee = LLVMAddFunction(ir.module, function, type);
+  LLVMBuildCall2(ir.builder, type, callee, const_cast<Value*>(pointers.data()), static_cast<unsigned>(pointers.size()), "");
 }
 
 /// Words beside the code.

@@ -114,7 +114,7 @@ std::vector<Value> VertexBuilder::fetch_by_call(const VkVertexInputAttributeDesc
   const uint32_t row_B = 4 * ir.lanes;
   Value rows = l.alloca_of(LLVMArrayType2(ir.vi32, 4), "attribute", row_B);
   const std::vector<uint32_t> words{ir.lanes, stride_B, a.offset, static_cast<uint32_t>(a.format)};
-  call_core(ir, reinterpret_cast<const void*>(&quick_attribute), {binding, index_address, constant_words(ir, words), rows});
+  call_core(ir, kQuickAttribute, {binding, index_address, constant_words(ir, words), rows});
   std::vector<Value> result;
   for (uint32_t k = 0; k < 4; ++k) {
     const uint32_t absent = k == 3 ? 1 : 0;

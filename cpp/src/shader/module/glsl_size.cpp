@@ -68,6 +68,7 @@ struct Measure {
   void define(const Tokens& line, bool touches);
   void forget(Token name);
   void take(const Tokens& tokens);
+  void condition(const Tokens& line);
 };
 
 /// Its size is known, or it is null: no macro, or one that is within itself.
@@ -174,6 +175,18 @@ void Measure::forget(Token name) {
   if (macros.erase(name) || missed.count(name)) ++generation, missed.clear();
 }
 
+/// #if and #elif: their macros are expanded too, but for what `defined` asks for.
+void Measure::condition(const Tokens& line) {
+  Tokens asked;
+  for (size_t at = 2; at < line.size(); ++at) {
+    if (line[at] == "defined")
+      at += at + 1 < line.size() && line[at + 1] == "(" ? 3 : 1;
+    else
+      asked.push_back(line[at]);
+  }
+  out.tokens = sum(out.tokens, size_of(asked, 0, asked.size(), nullptr, nullptr, nullptr).tokens);
+}
+
 /// Code between directives.
 void Measure::take(const Tokens& tokens) {
   size_t at = 0;
@@ -218,6 +231,10 @@ GlslSize measure_glsl(const std::string& text, const std::map<std::string, std::
     if (directive.size() > 2 && directive[1] == "undef") {
       measure.take(code), code.clear();
       measure.forget(directive[2]);
+    }
+    if (directive.size() > 2 && (directive[1] == "if" || directive[1] == "elif")) {
+      measure.take(code), code.clear();
+      measure.condition(directive);
     }
     directive.clear(), in_directive = false;
   };

@@ -188,6 +188,21 @@ Expected<Ptr<const Reflection>> ShaderModule::reflect(const std::vector<std::pai
   return Ptr<const Reflection>(std::make_shared<Reflection>(std::move(*found)));
 }
 
+std::vector<uint32_t> ShaderModule::words_without_names() const {
+  assert(words_.size() >= kHeader_words);
+  std::vector<uint32_t> kept(words_.begin(), words_.begin() + kHeader_words);
+  kept.reserve(words_.size());
+  for (size_t at = kHeader_words; at < words_.size();) {
+    const uint32_t op = words_[at] & spv::OpCodeMask, length = words_[at] >> spv::WordCountShift;
+    assert(length > 0 && length <= words_.size() - at);
+    const bool names = (op >= spv::OpSourceContinued && op <= spv::OpString) || op == spv::OpModuleProcessed;
+    const auto instruction = words_.begin() + static_cast<ptrdiff_t>(at);
+    if (!names) kept.insert(kept.end(), instruction, instruction + static_cast<ptrdiff_t>(length));
+    at += length;
+  }
+  return kept;
+}
+
 const shader::Module& ShaderModule::module() const {
   const shader::Module* module = module_.load(std::memory_order_acquire);
   assert(module);

@@ -1,0 +1,23 @@
+// shader/jit/core_functions.hpp -- what generated code may call, by name: so an object means the same in every process, and in one that
+// reads it from disk.
+//
+// In: a symbol of an object. Out: the function's address here. Source: docs/decisions.md, 40 and 490.
+#pragma once
+
+#include <cstdint>
+
+#include "shader_abi/abi.hpp"
+
+namespace tilegpu::shader {
+
+// Of quick code (lower/quick_inputs.hpp says what they do, and has them).
+void quick_fragment_inputs(const FragmentArgs* args, const uint32_t* words, float* out);
+void quick_attribute(const VertexBinding* binding, const uint32_t* index, const uint32_t* words, uint32_t* out);
+
+inline constexpr const char* kQuickFragmentInputs = "tilegpu_quick_fragment_inputs";
+inline constexpr const char* kQuickAttribute = "tilegpu_quick_attribute";
+
+/// 0: generated code has no business with it. memcpy, memmove and memset, those above, and the checker's runtime where code is checked.
+uint64_t core_function(const char* name);
+
+}  // namespace tilegpu::shader
