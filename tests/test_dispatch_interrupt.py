@@ -1,4 +1,4 @@
-"""A dispatch of billions of workgroups ends with Ctrl-C soon, on all threads or in order on one; device and buffer work on."""
+"""Work of hours ends with Ctrl-C soon: dispatches, on all threads or in order on one, and passes within one workgroup; devices work on."""
 
 from __future__ import annotations
 
@@ -39,3 +39,37 @@ def test_ctrl_c_ends_a_large_dispatch(text: str, threads: int) -> None:
         signal.signal(signal.SIGINT, handler)
     dev.dispatch(kernel, 1, bind={"Data": data})
     assert data.numpy()[:1] >= 1
+
+
+MESH = "#version 460\n#extension GL_EXT_mesh_shader : require\n"
+TASK = MESH + "layout(local_size_x = 1) in; void main() { EmitMeshTasksEXT(65535, 64, 1); }"
+NOTHING = (
+    MESH
+    + """layout(local_size_x = 32) in;
+layout(triangles, max_vertices = 3, max_primitives = 1) out;
+layout(std430, binding = 0) buffer Data { uint data[]; };
+void main() { for (uint k = 0; k < 400; k++) atomicAdd(data[gl_LocalInvocationIndex], k); SetMeshOutputsEXT(0, 0); }"""
+)
+WHITE = "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_ends_what_one_task_workgroup_starts(threads: int) -> None:
+    """Four million mesh workgroups, in one chunk of the geometry phase, that draw nothing."""
+    dev = tg.Device(threads=threads, cache_dir="off")
+    pipe = dev.pipeline(task=TASK, mesh=NOTHING, frag=WHITE, color=["r8g8b8a8_unorm"])
+    out, data = dev.image((64, 64), "r8g8b8a8_unorm"), dev.buffer(np.zeros(32, "u4"))
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    try:
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt), dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+            rp.draw_mesh_tasks(pipe, (8, 1, 1), bind={"Data": data})
+            timer.start()
+        assert time.monotonic() - began < 30
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, handler)
+    with dev.render_pass(color=[tg.Attachment(out, clear=(1, 0, 0, 1))]):
+        pass
+    assert out.numpy()[0, 0].tolist() == [255, 0, 0, 255]

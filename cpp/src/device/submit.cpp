@@ -114,6 +114,18 @@ struct Addressed {
   Addressed& operator=(const Addressed&) = delete;
 };
 
+/// The pool's jobs look at the flag for as long.
+class AskedByJobs {
+ public:
+  AskedByJobs(exec::ThreadPool& pool, const std::atomic<bool>& cancelled) : pool_(pool) { pool_.set_cancelled(&cancelled); }
+  ~AskedByJobs() { pool_.set_cancelled(nullptr); }
+  AskedByJobs(const AskedByJobs&) = delete;
+  AskedByJobs& operator=(const AskedByJobs&) = delete;
+
+ private:
+  exec::ThreadPool& pool_;
+};
+
 Status execute(DeviceState& s, Execution& execution, const std::atomic<bool>& cancelled) {
   const Addressed addressed(s, execution.addresses);
   execution.addresses = nullptr;
@@ -150,7 +162,11 @@ Status execute(DeviceState& s, Execution& execution, const std::atomic<bool>& ca
         s.addresses->take_new();
         return done;
       } else if constexpr (!std::is_same_v<C, command::ExecuteCommands>) {
-        exec::execute(c, *s.pool);
+        {
+          const AskedByJobs asked(*s.pool, cancelled);
+          exec::execute(c, *s.pool);
+        }
+        if (cancelled) return Error{VK_ERROR_DEVICE_LOST, "a transfer was cancelled; of what it writes a part may be written"};
         if constexpr (std::is_same_v<C, command::ClearDepthStencilImage>) s.executor->depth_cleared(c);
       }
       return Ok{};

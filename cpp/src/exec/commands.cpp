@@ -37,11 +37,15 @@ namespace tilegpu::exec {
 
 namespace {
 
-// Pieces of at least 64 rows: below that handing out costs more than copying.
+// Pieces of at least 64 rows: below that handing out costs more than copying. Of many more none, since whether to go on is asked between
+// them.
+constexpr uint32_t kLeastRows = 64, kMostRows = 256;
+
 transfer::ShareRows share_rows(ThreadPool& pool) {
   return [&pool](uint32_t rows, const std::function<void(transfer::RowRange)>& work) {
-    const uint32_t pieces = std::clamp(rows / 64, 1u, pool.threads() * 4);
+    const uint32_t pieces = std::clamp(rows / kLeastRows, 1u, std::max(pool.threads() * 4, rows / kMostRows));
     pool.run("transfer", pieces, [&](uint32_t, uint32_t i) {
+      if (pool.cancelled()) return;
       const auto at = [&](uint32_t k) { return static_cast<uint32_t>(uint64_t{rows} * k / pieces); };
       work(transfer::RowRange{at(i), at(i + 1)});
     });

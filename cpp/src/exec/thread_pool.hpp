@@ -33,6 +33,9 @@ class ThreadPool {
   /// What run()'s caller calls before each job that it takes, and while it waits for others'; is_cancelled() calls it within its jobs.
   /// Null: nothing.
   void set_poll(const std::function<void()>* poll) { poll_ = poll; }
+  /// What jobs that are not told otherwise look at before they begin; null: nobody cancels.
+  void set_cancelled(const std::atomic<bool>* cancelled) { cancelled_ = cancelled; }
+  bool cancelled() const { return cancelled_ && cancelled_->load(std::memory_order_relaxed); }
   /// Not null: runs are recorded, all on their callers' threads. Not to be called while anything runs.
   void set_recorder(JobRecorder* recorder) { recorder_ = recorder; }
 
@@ -58,6 +61,7 @@ class ThreadPool {
   alignas(64) std::unique_ptr<Jobs[]> jobs_;  // of each worker
   const std::function<void(uint32_t, uint32_t)>* job_ = nullptr;
   const std::function<void()>* poll_ = nullptr;
+  const std::atomic<bool>* cancelled_ = nullptr;
   JobRecorder* recorder_ = nullptr;
   std::atomic<bool> stop_{false};
   std::atomic_flag out_of_memory_;  // of the current run; who sets it writes failure_

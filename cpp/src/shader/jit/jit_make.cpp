@@ -92,7 +92,7 @@ Expected<std::string> Jit::State::generate_apart(std::unique_ptr<Work> work, Tie
       try {
         return generate(*job->work, of, name, kind.c_str());
       } catch (const std::bad_alloc& refused) {  // must not leave a thread
-        return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "the system refuses " + refused_text(refused, "compiling")};
+        return Error{VK_ERROR_OUT_OF_HOST_MEMORY, refused_text(refused, "compiling")};
       }
     };
     Expected<std::string> object = made();
