@@ -408,9 +408,12 @@ def test_pictures_that_eight_bits_lose(dev: tg.Device, tmp_path: Path) -> None:
 
 
 def test_whose_folder_a_cache_may_lie_in(tmp_path: Path) -> None:
-    """What docs/install.md says: ``objects`` is the user's own; the folder around it may be anyone's."""
+    """What docs/install.md says: ``objects`` is the user's own; the folder around it may be anyone's where only owners rename (/tmp)."""
     tmp_path.chmod(0o777)
     objects = tmp_path / "objects"
+    (found,) = said(tg.Device, threads=1, cache_dir=tmp_path)
+    assert "which anybody may write to; chmod o-w it" in found
+    tmp_path.chmod(0o1777)
     assert not said(tg.Device, threads=1, cache_dir=tmp_path) and objects.stat().st_mode & 0o77 == 0
     objects.chmod(0o777)
     (found,) = said(tg.Device, threads=1, cache_dir=tmp_path)

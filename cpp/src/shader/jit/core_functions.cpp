@@ -1,6 +1,7 @@
 // shader/jit/core_functions.cpp -- see core_functions.hpp. In: a name. Out: an address of this process.
 #include "shader/jit/core_functions.hpp"
 
+#include <atomic>
 #include <cassert>
 #include <cstring>
 
@@ -8,14 +9,26 @@
 
 namespace tilegpu::shader {
 
+namespace {
+
+std::atomic<uint64_t> fragment_inputs = 0, attribute = 0;
+
+}  // namespace
+
+void set_quick_functions(const QuickFunctions& functions) {
+  assert(functions.fragment_inputs && functions.attribute);
+  fragment_inputs = reinterpret_cast<uintptr_t>(functions.fragment_inputs);
+  attribute = reinterpret_cast<uintptr_t>(functions.attribute);
+}
+
 uint64_t core_function(const char* name) {
   assert(name);
   const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
   if (is("memcpy")) return reinterpret_cast<uintptr_t>(&std::memcpy);
   if (is("memmove")) return reinterpret_cast<uintptr_t>(&std::memmove);
   if (is("memset")) return reinterpret_cast<uintptr_t>(&std::memset);
-  if (is(kQuickFragmentInputs)) return reinterpret_cast<uintptr_t>(&quick_fragment_inputs);
-  if (is(kQuickAttribute)) return reinterpret_cast<uintptr_t>(&quick_attribute);
+  if (is(kQuickFragmentInputs)) return fragment_inputs;
+  if (is(kQuickAttribute)) return attribute;
   return checker_address(name);
 }
 

@@ -10,9 +10,12 @@
 
 namespace tilegpu::shader {
 
-// Of quick code (lower/quick_inputs.hpp says what they do, and has them).
-void quick_fragment_inputs(const FragmentArgs* args, const uint32_t* words, float* out);
-void quick_attribute(const VertexBinding* binding, const uint32_t* index, const uint32_t* words, uint32_t* out);
+/// What quick code calls for its inputs: the lowering's, which says so before it asks for any code.
+struct QuickFunctions {
+  void (*fragment_inputs)(const FragmentArgs* args, const uint32_t* words, float* out);
+  void (*attribute)(const VertexBinding* binding, const uint32_t* index, const uint32_t* words, uint32_t* out);
+};
+void set_quick_functions(const QuickFunctions& functions);
 
 inline constexpr const char* kQuickFragmentInputs = "tilegpu_quick_fragment_inputs";
 inline constexpr const char* kQuickAttribute = "tilegpu_quick_attribute";

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "shader/ir/math.hpp"
+#include "shader/lower/quick_inputs.hpp"
 #include "shader/spirv/module.hpp"
 
 namespace tilegpu::shader {
@@ -158,6 +159,7 @@ void run_entry_point(Lowering& l) {
 
 void add_stage(CodeKey& key, const ShaderModule& module, const Specialization& specialization, const VaryingLayout& varyings,
                const ResourceTable& resources) {
+  set_quick_functions({quick_fragment_inputs, quick_attribute});  // code from disk may call them too
   // The same shader under another label, or of another file, is the same code.
   const std::vector<uint32_t> words = module.words_without_names();
   key.add_bytes(words.data(), words.size() * 4);

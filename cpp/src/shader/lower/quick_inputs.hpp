@@ -29,10 +29,12 @@ struct QuickRequests {
     return all;
   }
 };
-// shader/jit/core_functions.hpp declares what the code calls:
-// quick_fragment_inputs: words are those of QuickRequests. out: [requests][lanes], floats, and integers by their bits (front_facing 0 or
-// 1). quick_attribute: one attribute of `lanes` vertices (index[lanes]) from a binding; words are lanes, stride_B, offset_B, VkFormat. out:
-// [4][lanes], bits of floats or integers; rows of absent components are left alone.
+/// words: QuickRequests::words. out: [requests][lanes], floats, and integers by their bits (front_facing 0 or 1).
+void quick_fragment_inputs(const FragmentArgs* args, const uint32_t* words, float* out);
+
+/// One attribute of `lanes` vertices (index[lanes]) from a binding: words are lanes, stride_B, offset_B, VkFormat.
+/// out: [4][lanes], bits of floats or integers; rows of absent components are left alone.
+void quick_attribute(const VertexBinding* binding, const uint32_t* index, const uint32_t* words, uint32_t* out);
 
 /// A call of one of them, by name: the object may be another process's one day.
 inline void call_core(const Ir& ir, const char* function, const std::vector<Value>& pointers) {
