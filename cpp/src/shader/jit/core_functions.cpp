@@ -21,6 +21,11 @@ void set_quick_functions(const QuickFunctions& functions) {
   attribute = reinterpret_cast<uintptr_t>(functions.attribute);
 }
 
+bool is_core_function(const char* name) {
+  assert(name);
+  return !std::strcmp(name, kQuickFragmentInputs) || !std::strcmp(name, kQuickAttribute) || core_function(name) != 0;
+}
+
 uint64_t core_function(const char* name) {
   assert(name);
   const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };

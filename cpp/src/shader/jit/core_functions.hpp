@@ -20,6 +20,8 @@ void set_quick_functions(const QuickFunctions& functions);
 inline constexpr const char* kQuickFragmentInputs = "tilegpu_quick_fragment_inputs";
 inline constexpr const char* kQuickAttribute = "tilegpu_quick_attribute";
 
+/// Whether generated code may call it: also in a compiler's process, which runs none and has no addresses of what is the lowering's.
+bool is_core_function(const char* name);
 /// 0: generated code has no business with it. memcpy, memmove and memset, those above, and the checker's runtime where code is checked.
 uint64_t core_function(const char* name);
 

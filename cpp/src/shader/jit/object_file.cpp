@@ -47,7 +47,7 @@ Expected<std::string> foreign_symbol(const std::string& object) {
       std::memcpy(&symbol, base + symbols.sh_offset + at, sizeof symbol);
       if (symbol.st_shndx != SHN_UNDEF || symbol.st_name == 0 || symbol.st_name >= strings.sh_size) continue;
       const std::string name(object.data() + strings.sh_offset + symbol.st_name);
-      if (!core_function(name.c_str())) return name;
+      if (!is_core_function(name.c_str())) return name;
     }
   }
   return std::string();

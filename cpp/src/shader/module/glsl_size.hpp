@@ -2,8 +2,8 @@
 //
 // In: a text and definitions. Out: tokens, and the cases of its largest switch. glslang takes some 600 bytes and two microseconds for each
 // token, compares each case with all before it, and can't be interrupted; twenty macros of two terms each are a million tokens. Both
-// branches of #if are counted, files that are included are not, nor macros that arguments or `##` name. Where a macro's last token takes arguments that stand behind it, they are
-// taken for its own. Source: GLSL 4.60 specification, 3.3 "Preprocessor"; C++ 20 [cpp.replace].
+// branches of #if are counted, files that are included are not, nor macros that arguments or `##` name. Where a macro's last token takes
+// arguments that stand behind it, they are taken for its own. Source: GLSL 4.60 specification, 3.3 "Preprocessor"; C++ 20 [cpp.replace].
 #pragma once
 
 #include <cstdint>
