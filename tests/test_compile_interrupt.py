@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
-
 import numpy as np
 import pytest
+from tests.interrupts import ctrl_c
 
 import tilegpu as tg
 
@@ -29,16 +25,7 @@ def test_ctrl_c_ends_a_long_compile(monkeypatch: pytest.MonkeyPatch, code: str) 
     words = tg.compile_glsl(LONG, "compute")
     data = dev.buffer(np.zeros(64, "u4"))
     dev.dispatch(dev.compute_pipeline(SHORT), 1, bind={"Data": data})
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        timer.start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            dev.compute_pipeline(words)
-        assert time.monotonic() - began < 15
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, handler)
+    with ctrl_c(1.5, 15):
+        dev.compute_pipeline(words)
     dev.dispatch(dev.compute_pipeline(SHORT.replace("1u", "2u")), 1, bind={"Data": data})
     assert data.numpy()[:32].tolist() == [3] * 32

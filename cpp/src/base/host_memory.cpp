@@ -14,15 +14,21 @@ namespace {
 
 std::atomic<bool> limit_expected{false};
 
-}  // namespace
-
-void* allocate_host(size_t size_B, const char* wanted) {
+/// What `allocate` gives, counted.
+template <class Allocate>
+void* counted(size_t size_B, const char* wanted, Allocate allocate) {
   assert(wanted);
   if (!take_working_memory(size_B)) throw OutOfMemory(wanted, size_B, OutOfMemory::By::process, memory_left_B());
-  void* memory = ::operator new(size_B, kHostAlign, std::nothrow);
+  void* const memory = allocate();
   if (memory) return memory;
   give_working_memory_back(size_B);
   throw OutOfMemory(wanted, size_B);
+}
+
+}  // namespace
+
+void* allocate_host(size_t size_B, const char* wanted) {
+  return counted(size_B, wanted, [&] { return ::operator new(size_B, kHostAlign, std::nothrow); });
 }
 
 void free_host(void* memory, size_t size_B) {
@@ -32,12 +38,7 @@ void free_host(void* memory, size_t size_B) {
 }
 
 void* allocate_recorded(size_t size_B) {
-  constexpr const char* kWanted = "what is recorded";
-  if (!take_working_memory(size_B)) throw OutOfMemory(kWanted, size_B, OutOfMemory::By::process, memory_left_B());
-  void* memory = ::operator new(size_B, std::nothrow);
-  if (memory) return memory;
-  give_working_memory_back(size_B);
-  throw OutOfMemory(kWanted, size_B);
+  return counted(size_B, "what is recorded", [&] { return ::operator new(size_B, std::nothrow); });
 }
 
 void free_recorded(void* memory, size_t size_B) {

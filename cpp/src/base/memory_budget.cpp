@@ -18,8 +18,7 @@ namespace tilegpu {
 namespace {
 
 std::atomic<uint64_t> g_allocated_B = 0;  // by images and buffers
-std::atomic<uint64_t> g_working_B = 0;    // by all else
-std::atomic<uint64_t> g_all_B = 0;        // the sum, which the limit is of
+std::atomic<uint64_t> g_kept_B = 0;       // by them and all else: what the limit is of
 
 /// The number of the first line that fits; `otherwise` where there is none, as where a limit is "max".
 uint64_t number_in(const char* path, const char* line_format, uint64_t otherwise) {
@@ -114,34 +113,35 @@ uint64_t free_memory_B() {
 
 namespace {
 
-bool take(std::atomic<uint64_t>& part, uint64_t size_B) {
+bool take(uint64_t size_B) {
   const uint64_t limit_B = memory_limit_B();
-  uint64_t before_B = g_all_B.load(std::memory_order_relaxed);
+  uint64_t before_B = g_kept_B.load(std::memory_order_relaxed);
   do {
     if (size_B > limit_B || before_B > limit_B - size_B) return false;
-  } while (!g_all_B.compare_exchange_weak(before_B, before_B + size_B, std::memory_order_relaxed));
-  part.fetch_add(size_B, std::memory_order_relaxed);
+  } while (!g_kept_B.compare_exchange_weak(before_B, before_B + size_B, std::memory_order_relaxed));
   return true;
-}
-
-void give_back(std::atomic<uint64_t>& part, uint64_t size_B) {
-  [[maybe_unused]] const uint64_t part_B = part.fetch_sub(size_B, std::memory_order_relaxed),
-                                  before_B = g_all_B.fetch_sub(size_B, std::memory_order_relaxed);
-  assert(part_B >= size_B && before_B >= size_B);
 }
 
 }  // namespace
 
-bool take_memory(uint64_t size_B) { return take(g_allocated_B, size_B); }
-void give_memory_back(uint64_t size_B) { give_back(g_allocated_B, size_B); }
+bool take_memory(uint64_t size_B) {
+  if (!take(size_B)) return false;
+  g_allocated_B.fetch_add(size_B, std::memory_order_relaxed);
+  return true;
+}
+void give_memory_back(uint64_t size_B) {
+  [[maybe_unused]] const uint64_t before_B = g_allocated_B.fetch_sub(size_B, std::memory_order_relaxed);
+  assert(before_B >= size_B);
+  give_working_memory_back(size_B);
+}
 uint64_t allocated_B() { return g_allocated_B; }
 
-bool take_working_memory(uint64_t size_B) {
-  if (size_B >= kAsksSystem_B && size_B > free_memory_B()) return false;
-  return take(g_working_B, size_B);
+bool take_working_memory(uint64_t size_B) { return (size_B < kAsksSystem_B || size_B <= free_memory_B()) && take(size_B); }
+void give_working_memory_back(uint64_t size_B) {
+  [[maybe_unused]] const uint64_t before_B = g_kept_B.fetch_sub(size_B, std::memory_order_relaxed);
+  assert(before_B >= size_B);
 }
-void give_working_memory_back(uint64_t size_B) { give_back(g_working_B, size_B); }
-uint64_t working_memory_B() { return g_working_B; }
+uint64_t kept_memory_B() { return g_kept_B; }
 
 Error MemoryShare::refused(const std::string& who, uint64_t size_B) {
   return {VK_ERROR_OUT_OF_HOST_MEMORY, who + ": some " + std::to_string(size_B) + " bytes are more than the " + left_text(memory_left_B())};
@@ -149,7 +149,7 @@ Error MemoryShare::refused(const std::string& who, uint64_t size_B) {
 
 uint64_t memory_left_B() {
   const uint64_t limit_B = memory_limit_B();
-  return std::min(limit_B - std::min<uint64_t>(limit_B, g_all_B), free_memory_B());
+  return std::min(limit_B - std::min<uint64_t>(limit_B, g_kept_B), free_memory_B());
 }
 
 std::string left_text(uint64_t left_B) {

@@ -30,7 +30,8 @@ uint64_t allocated_B();
 /// false also where one allocation is large (from kAsksSystem_B on) and more than the system would give, since it is about to be touched.
 bool take_working_memory(uint64_t size_B);
 void give_working_memory_back(uint64_t size_B);
-uint64_t working_memory_B();
+/// Both together.
+uint64_t kept_memory_B();
 inline constexpr uint64_t kAsksSystem_B = uint64_t{64} << 20;
 
 /// What an object has of working memory beside what it allocates by host_memory.hpp: an estimate of many small blocks.

@@ -37,8 +37,7 @@ namespace tilegpu::exec {
 
 namespace {
 
-// Pieces of at least 64 rows: below that handing out costs more than copying. Of many more none, since whether to go on is asked between
-// them.
+// Of a piece: below the least handing out costs more than copying; whether to go on is asked between pieces, so that there is a most too.
 constexpr uint32_t kLeastRows = 64, kMostRows = 256;
 
 transfer::ShareRows share_rows(ThreadPool& pool) {

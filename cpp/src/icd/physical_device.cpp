@@ -131,7 +131,7 @@ void VKAPI_CALL GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice, VkPhysicalD
   if (!budget) return;
   std::fill_n(budget->heapBudget, VK_MAX_MEMORY_HEAPS, VkDeviceSize{0});
   std::fill_n(budget->heapUsage, VK_MAX_MEMORY_HEAPS, VkDeviceSize{0});
-  const uint64_t used_B = allocated_B() + working_memory_B();
+  const uint64_t used_B = kept_memory_B();
   budget->heapUsage[kHeap] = used_B;
   budget->heapBudget[kHeap] = std::min(capabilities().memory.memoryHeaps[kHeap].size, used_B + free_memory_B());
 }

@@ -97,7 +97,6 @@ Expected<uint8_t*> CodeMemory::take_pages(size_t size_B) {
   std::lock_guard lock(mutex_);
   if (size_B > left_B_) {
     const size_t chunk_B = std::max(size_B, kChunk_B);
-    chunks_.reserve(chunks_.size() + 1);
     const auto refuse = [&](OutOfMemory::By who) {
       return Error{VK_ERROR_OUT_OF_HOST_MEMORY, refused_text(OutOfMemory("machine code", chunk_B, who, memory_left_B()), "machine code")};
     };

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "shader/lower/block_order.hpp"
 #include "shader/spirv/constant_ops.hpp"
 
 namespace tilegpu::shader {
@@ -126,10 +127,10 @@ uint32_t Decider::target(const Instruction& t) const {
 
 void Decider::function(const Function& f) {
   const size_t count = f.blocks.size();
-  std::vector<std::vector<uint32_t>> next(count);
+  Edges next(count);
   for (size_t b = 0; b < count; ++b)
     for (uint32_t label : successors(m, f.blocks[b])) next[b].push_back(f.block_of_label.at(label));
-  const std::vector<uint32_t> order = postorder(next);
+  const std::vector<uint32_t> order = topological_order(next);
   std::vector<bool> reached(count, false), coming(count, false);  // coming: has its turn yet
   for (uint32_t b : order) coming[b] = true;
   std::vector<uint32_t> taken(count, 0);
@@ -150,8 +151,7 @@ void Decider::function(const Function& f) {
     }
     return all;
   };
-  for (size_t k = order.size(); k-- > 0;) {
-    const uint32_t b = order[k];
+  for (const uint32_t b : order) {
     coming[b] = false;
     if (!reached[b]) continue;
     const BasicBlock& block = f.blocks[b];
@@ -172,50 +172,19 @@ void Decider::function(const Function& f) {
 
 /// Functions that the entry point calls, each behind all that call it. Vulkan has no recursion.
 std::vector<uint32_t> Decider::callers_first() const {
-  std::vector<std::vector<uint32_t>> calls(m.reachable.size());
+  Edges calls(m.reachable.size());
   std::map<uint32_t, uint32_t> index;
   for (uint32_t k = 0; k < m.reachable.size(); ++k) index[m.reachable[k]] = k;
   for (uint32_t k = 0; k < m.reachable.size(); ++k)
     for (const BasicBlock& b : m.functions.at(m.reachable[k]).blocks)
       for (uint32_t n = b.first; n < b.end; ++n)
         if (m.instructions[n].op == spv::OpFunctionCall) calls[k].push_back(index.at(m.operand(m.instructions[n], 0)));
-  std::vector<uint32_t> order = postorder(calls);
-  std::reverse(order.begin(), order.end());
+  std::vector<uint32_t> order = topological_order(calls);
   for (uint32_t& k : order) k = m.reachable[k];
   return order;
 }
 
 }  // namespace
-
-std::vector<uint32_t> successors(const Module& m, const BasicBlock& b) {
-  const Instruction& t = m.instructions[b.terminator];
-  if (t.op == spv::OpBranch) return {m.operand(t, 0)};
-  if (t.op == spv::OpBranchConditional) return {m.operand(t, 1), m.operand(t, 2)};
-  std::vector<uint32_t> labels;
-  if (t.op == spv::OpSwitch)
-    for (const Module::Case& one : m.cases(t)) labels.push_back(one.label);
-  return labels;
-}
-
-std::vector<uint32_t> postorder(const std::vector<std::vector<uint32_t>>& next) {
-  assert(!next.empty());
-  // Without recursion: untrusted modules decide how deep it would be.
-  std::vector<uint32_t> order;
-  std::vector<std::pair<uint32_t, size_t>> path = {{0, 0}};
-  std::vector<bool> seen(next.size(), false);
-  seen[0] = true;
-  while (!path.empty()) {
-    auto& [b, at] = path.back();
-    if (at < next[b].size()) {
-      const uint32_t to = next[b][at++];
-      if (!seen[to]) seen[to] = true, path.emplace_back(to, 0);
-      continue;
-    }
-    order.push_back(b);
-    path.pop_back();
-  }
-  return order;
-}
 
 DecidedBranches decide_branches(const Module& module, const Constants& constants) {
   Decider decider{module, constants, {}, {}, {}};

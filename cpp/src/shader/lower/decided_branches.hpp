@@ -27,10 +27,4 @@ struct DecidedBranches {
 
 DecidedBranches decide_branches(const Module& module, const Constants& constants);
 
-/// Labels that a block's terminator names, in its order; an OpSwitch's default first.
-std::vector<uint32_t> successors(const Module& module, const BasicBlock& block);
-
-/// Indices of the nodes that node 0 reaches by `next`, each behind all that it leads to but by a way back.
-std::vector<uint32_t> postorder(const std::vector<std::vector<uint32_t>>& next);
-
 }  // namespace tilegpu::shader

@@ -10,12 +10,11 @@
 #include <optional>
 #include <unordered_map>
 
+#include "shader/lower/block_order.hpp"
 #include "shader/lower/counted_loops.hpp"
 
 namespace tilegpu::shader {
 namespace {
-
-using Edges = std::vector<std::vector<uint32_t>>;  // of blocks, by the block that they lead from
 
 /// The only way that a branch by a constant takes; nothing where both are open.
 std::optional<uint32_t> only_way(const Module& m, const Constants& constants, const Instruction& t) {
@@ -35,35 +34,12 @@ Edges live_edges(const Module& m, const Constants& constants, const Function& f)
   for (size_t b = 0; b < f.blocks.size(); ++b) {
     const Instruction& t = m.instructions[f.blocks[b].terminator];
     const auto add = [&](uint32_t label) { next[b].push_back(f.block_of_label.at(label)); };
-    if (const auto one = only_way(m, constants, t)) {
+    if (const auto one = only_way(m, constants, t))
       add(*one);
-    } else if (t.op == spv::OpBranchConditional) {
-      add(m.operand(t, 1)), add(m.operand(t, 2));
-    } else if (t.op == spv::OpSwitch) {
-      for (const Module::Case& c : m.cases(t)) add(c.label);
-    }
+    else
+      for (uint32_t label : successors(m, f.blocks[b])) add(label);
   }
   return next;
-}
-
-/// Blocks that edges lead to from the first, each before those that it leads to (but for back edges).
-std::vector<uint32_t> topological_order(const Edges& next) {
-  std::vector<uint32_t> order;
-  std::vector<bool> seen(next.size(), false);
-  std::vector<std::pair<uint32_t, size_t>> path = {{0, 0}};
-  seen[0] = true;
-  while (!path.empty()) {
-    auto& [b, at] = path.back();
-    if (at < next[b].size()) {
-      const uint32_t to = next[b][at++];
-      if (!seen[to]) seen[to] = true, path.emplace_back(to, 0);
-      continue;
-    }
-    order.push_back(b);
-    path.pop_back();
-  }
-  std::reverse(order.begin(), order.end());
-  return order;
 }
 
 /// The block whose branch ends a loop by its condition, where the first round is known not to; else nothing.

@@ -10,6 +10,8 @@
 #include <cassert>
 #include <map>
 
+#include "shader/lower/block_order.hpp"
+
 namespace tilegpu::shader {
 namespace {
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
-
 import numpy as np
 import pytest
+from tests.interrupts import ctrl_c
 
 import tilegpu as tg
 
@@ -26,17 +22,8 @@ def test_ctrl_c_ends_a_large_dispatch(text: str, threads: int) -> None:
     kernel = dev.compute_pipeline(text)
     data = dev.buffer(np.zeros(256, "u4"))
     dev.dispatch(kernel, 1, bind={"Data": data})
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        timer.start()
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt):
-            dev.dispatch(kernel, (65535, 65535, 65535), bind={"Data": data})  # some days
-        assert time.monotonic() - began < 30
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, handler)
+    with ctrl_c(0.3, 30):
+        dev.dispatch(kernel, (65535, 65535, 65535), bind={"Data": data})  # some days
     dev.dispatch(kernel, 1, bind={"Data": data})
     assert data.numpy()[:1] >= 1
 
@@ -59,17 +46,8 @@ def test_ctrl_c_ends_what_one_task_workgroup_starts(threads: int) -> None:
     dev = tg.Device(threads=threads, cache_dir="off")
     pipe = dev.pipeline(task=TASK, mesh=NOTHING, frag=WHITE, color=["r8g8b8a8_unorm"])
     out, data = dev.image((64, 64), "r8g8b8a8_unorm"), dev.buffer(np.zeros(32, "u4"))
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    try:
-        began = time.monotonic()
-        with pytest.raises(KeyboardInterrupt), dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
-            rp.draw_mesh_tasks(pipe, (8, 1, 1), bind={"Data": data})
-            timer.start()
-        assert time.monotonic() - began < 30
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, handler)
+    with ctrl_c(0.5, 30), dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 1))]) as rp:
+        rp.draw_mesh_tasks(pipe, (8, 1, 1), bind={"Data": data})
     with dev.render_pass(color=[tg.Attachment(out, clear=(1, 0, 0, 1))]):
         pass
     assert out.numpy()[0, 0].tolist() == [255, 0, 0, 255]
