@@ -59,7 +59,7 @@ py::dict info_of(Device& device) {
   d["llvm_version"] = i.llvm_version;
   d["jit_target"] = i.jit_target;
   d["vectors"] = i.vectors;
-  d["cache_dir"] = i.cache_dir;
+  d["cache_dir"] = path_text(i.cache_dir);
   d["cache_off_because"] = text(cache_off_because(device));
   d["profile"] = i.profile;
   d["lanes"] = i.lanes;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "bindings.hpp"
+#include "interrupts.hpp"
 #include "tilegpu/format.hpp"
 #include "tilegpu/host_copy.hpp"
 
@@ -58,16 +59,32 @@ py::dtype dtype_named(const std::string& name) {
   return type;
 }
 
-/// Python's other threads run while many bytes are copied; to let them in takes as long as some kilobytes.
+/// Python's other threads run while many bytes are copied, and Ctrl-C ends it; to let them in takes as long as some kilobytes.
 class CopyOf {
  public:
-  explicit CopyOf(const py::array& array) {
-    constexpr py::ssize_t kLong_B = 1 << 17;
-    if (array.nbytes() >= kLong_B) release_.emplace();
+  explicit CopyOf(size_t size_B) {
+    constexpr size_t kLong_B = 1 << 17;
+    if (size_B >= kLong_B) release_.emplace();
+  }
+  /// After so many bytes more: whether anybody wants the others.
+  bool goes_on(size_t size_B) {
+    constexpr size_t kBetweenAsking_B = 16 << 20;
+    unasked_B_ += size_B;
+    if (unasked_B_ < kBetweenAsking_B || stopped_) return !stopped_;
+    unasked_B_ = 0;
+    stopped_ = ctrl_c_pends();
+    return !stopped_;
+  }
+  /// Raises what ended it.
+  void end() {
+    release_.reset();
+    if (stopped_ && PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 
  private:
   std::optional<ReleasedGil> release_;
+  size_t unasked_B_ = 0;
+  bool stopped_ = false;
 };
 
 const vk::FormatInfo& format_of(const Image& image) {
@@ -95,10 +112,12 @@ std::vector<py::ssize_t> shape_of(const Image& image, const SubresourceLayout& l
 template <class PerRow>
 void for_each_row(const Image& image, const SubresourceLayout& layout, uint8_t* destination, size_t element_B, PerRow&& per_row) {
   const uint32_t samples = image.sample_count();
+  CopyOf copy(size_t{layout.width_px} * layout.height_px * samples * element_B);
   for (uint32_t sample = 0; sample < samples; ++sample)
-    for (uint32_t y = 0; y < layout.height_px; ++y)
+    for (uint32_t y = 0; y < layout.height_px && copy.goes_on(layout.width_px * element_B); ++y)
       per_row(image.data() + layout.offset_B + sample * layout.sample_pitch_B + y * layout.row_pitch_B,
               destination + (size_t{y} * layout.width_px * samples + sample) * element_B, samples * element_B);
+  copy.end();
 }
 
 py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
@@ -110,21 +129,25 @@ py::array read_color(const Image& image, uint32_t level, uint32_t layer) {
     py::array blocks(dtype_named(how.dtype), std::vector<py::ssize_t>{rows, columns, 4});
     const size_t row_B = static_cast<size_t>(columns) * format.texel_B;
     auto* out = static_cast<uint8_t*>(blocks.mutable_data());
-    for (py::ssize_t y = 0; y < rows; ++y, out += row_B)
+    CopyOf copy(row_B * static_cast<size_t>(rows));
+    for (py::ssize_t y = 0; y < rows && copy.goes_on(row_B); ++y, out += row_B)
       std::memcpy(out, image.data() + layout.offset_B + static_cast<uint64_t>(y) * layout.row_pitch_B, row_B);
+    copy.end();
     return blocks;
   }
   const uint32_t components = format.component_count;
   py::array result(dtype_named(how.dtype), shape_of(image, layout, components));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   const size_t element_B = size_t{components} * how.component_B;
-  const CopyOf copy(result);
   if (format.is_compressed()) {
     std::vector<vk::Texel> row(layout.width_px);
-    for (uint32_t y = 0; y < layout.height_px; ++y) {
+    CopyOf copy(element_B * layout.width_px * layout.height_px);
+    // Unpacking a texel takes as long as copying a hundred bytes.
+    for (uint32_t y = 0; y < layout.height_px && copy.goes_on(size_t{100} * layout.width_px); ++y) {
       vk::unpack_image_row(format, image.data() + layout.offset_B, layout.row_pitch_B, y, layout.width_px, row.data());
       for (const vk::Texel& texel : row) std::memcpy(destination, texel.f, element_B), destination += element_B;
     }
+    copy.end();
     return result;
   }
   for_each_row(image, layout, destination, element_B, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
@@ -150,7 +173,6 @@ py::array read_depth(const Image& image, uint32_t level, uint32_t layer) {
   const SubresourceLayout layout = subresource(image, VK_IMAGE_ASPECT_DEPTH_BIT, level, layer);
   py::array result(dtype_named("f4"), shape_of(image, layout, 1));
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
-  const CopyOf copy(result);
   for_each_row(image, layout, destination, 4, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     for (uint32_t x = 0; x < layout.width_px; ++x, source += layout.texel_B, out += step_B) {
       uint32_t bits = 0;
@@ -173,7 +195,6 @@ py::array read_stencil(const Image& image, uint32_t level, uint32_t layer) {
   auto* destination = static_cast<uint8_t*>(result.mutable_data());
   // D24S8 is one packed plane of 32 bits, stencil in the highest byte; elsewhere stencil is a plane of bytes.
   const size_t byte = layout.texel_B == 4 ? 3 : 0;
-  const CopyOf copy(result);
   for_each_row(image, layout, destination, 1, [&](const uint8_t* source, uint8_t* out, size_t step_B) {
     for (uint32_t x = 0; x < layout.width_px; ++x) out[x * step_B] = source[x * layout.texel_B + byte];
   });
@@ -230,8 +251,10 @@ void write(Image& image, uint32_t level, uint32_t layer, const py::buffer& texel
     throw py::value_error("texels must be " + std::to_string(row_B * rows) + " contiguous bytes");
   const auto* source = static_cast<const uint8_t*>(info.ptr);
   unwrap(image.memory()->flush(image.memory_offset_B() + layout.offset_B, layout.size_B));
-  ReleasedGil release;
-  for (uint32_t y = 0; y < rows; ++y) std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
+  CopyOf copy(row_B * rows);
+  for (uint32_t y = 0; y < rows && copy.goes_on(row_B); ++y)
+    std::memcpy(image.data() + layout.offset_B + y * layout.row_pitch_B, source + y * row_B, row_B);
+  copy.end();
 }
 
 /// Packs (n, components) float32 or 32-bit integers into texels of the format.

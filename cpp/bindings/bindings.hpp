@@ -37,6 +37,13 @@ inline py::str text(const std::string& bytes) {
   return py::reinterpret_steal<py::str>(object);
 }
 
+/// As os.fsdecode: what os.fsencode makes bytes of the system's again.
+inline py::str path_text(const std::string& bytes) {
+  PyObject* object = PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+  if (!object) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(object);
+}
+
 /// Sets by number; those that are null are what the shaders use of them, and so is everything where there are none.
 inline Ptr<const PipelineLayout> shared_layout(const std::vector<Ptr<DescriptorSetLayout>>& sets) {
   if (sets.empty()) return nullptr;

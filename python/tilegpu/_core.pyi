@@ -806,7 +806,7 @@ class Device:
         jit_target: str,
         bin_px: int,
         vertex_batch: int,
-        cache_dir: str,
+        cache_dir: str | bytes,
         tiler_heap_B: int = 0,
         hsr: HiddenSurfaceRemoval | None = None,
         compress_samples: bool = True,

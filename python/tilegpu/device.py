@@ -186,7 +186,7 @@ class Device(Context):
             jit_target,
             bin_px,
             vertex_batch,
-            folder,
+            os.fsencode(folder),  # the bytes that the system has; they may be no UTF-8
             tiler_heap,
             None if isinstance(hsr, str) and hsr == "default" else parse_hsr(hsr, profile, "Device"),
             arguments.flag(compress_samples, "Device: compress_samples"),

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <optional>
 #include <vector>
 
@@ -110,18 +109,13 @@ enum class QueryType : uint8_t {
 /// command resets it or begins it again.
 class TILEGPU_API QueryPool {
  public:
-  QueryPool(QueryType type, uint32_t count, VkQueryPipelineStatisticFlags statistics = 0)
-      : type(type),
-        statistics(type == QueryType::pipeline_statistics ? statistics : 0),
-        results(type == QueryType::pipeline_statistics         ? static_cast<uint32_t>(std::popcount(statistics))
-                : type == QueryType::transform_feedback_stream ? 2
-                                                               : 1),
-        values(size_t{count} * results),
-        available(count) {}
+  /// Throws std::bad_alloc where the process may have no more memory.
+  QueryPool(QueryType type, uint32_t count, VkQueryPipelineStatisticFlags statistics = 0);
   uint32_t count() const { return static_cast<uint32_t>(available.size()); }
   const QueryType type;
   const VkQueryPipelineStatisticFlags statistics;
   const uint32_t results;                     ///< of each query
+  const Ptr<void> memory;                     ///< what the next two have of the process's limit
   std::vector<std::atomic<uint64_t>> values;  ///< query by query
   std::vector<std::atomic<bool>> available;
 };

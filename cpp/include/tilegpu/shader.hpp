@@ -26,7 +26,8 @@ struct GlslSource {
   std::vector<std::string> include_dirs;
 };
 
-/// GLSL 450 to SPIR-V by glslang; the error lists every error with file, line and the source line.
+/// GLSL 450 to SPIR-V by glslang; the error lists every error with file, line and the source line. Large texts, and such whose macros may
+/// be large, are compiled in a process of their own, bounded in time and memory.
 /// `messages`, if given, receives the same errors one by one.
 TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages = nullptr);
 
@@ -114,8 +115,11 @@ struct ModuleFacts;  // what was found out about it (cpp/src/shader/module/modul
 
 class TILEGPU_API ShaderModule {
  public:
-  /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it.
+  /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it. A large one is
+  /// validated in a process of its own, bounded in time and memory, which set_compile_goes_on() (tilegpu/compiler.hpp) may end.
   static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
+  /// In this process, however large.
+  static Expected<Ptr<ShaderModule>> create_here(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
   /// Of words that were a module before, and what was written down of it (cpp/src/shader/module/module_record.hpp): not validated, and
   /// parsed when somebody compiles it. Null where the record is broken; only else the words are taken.
   static Ptr<ShaderModule> from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record);

@@ -7,9 +7,8 @@
 namespace tilegpu {
 namespace {
 
-// The largest shader that is taken (100,000 scalar instructions) wants a fraction of either.
-constexpr double kTimeout_s = 60, kMostTimeout_s = 1e6;
-constexpr uint64_t kMemory_B = 1ull << 30, kMostMemory_B = 1ull << 50;
+constexpr double kMostTimeout_s = 1e6;
+constexpr uint64_t kMostMemory_B = 1ull << 50;
 // A small shader takes 27 MiB, one of 100,000 instructions ten times as much.
 constexpr uint64_t kLeastMemory_B = 32ull << 20;
 
@@ -22,8 +21,10 @@ Status isolate_compiler(Device& device, const CompilerLimits& limits) {
   if (limits.memory_B && (limits.memory_B < kLeastMemory_B || limits.memory_B > kMostMemory_B))
     return Error{VK_ERROR_INITIALIZATION_FAILED, "Device: compile_memory is " + std::to_string(limits.memory_B) + " bytes; allowed are " +
                                                      std::to_string(kLeastMemory_B) + " to 2^50, and 0 for 2^30"};
-  auto pool = shader::CompilerPool::create(
-      {limits.processor_s > 0 ? limits.processor_s : kTimeout_s, limits.memory_B ? limits.memory_B : kMemory_B});
+  shader::PoolLimits of_each;
+  if (limits.processor_s > 0) of_each.processor_s = limits.processor_s;
+  if (limits.memory_B) of_each.memory_B = limits.memory_B;
+  auto pool = shader::CompilerPool::create(of_each);
   if (!pool) return pool.error();
   device.state().jit->set_compilers(std::move(*pool));
   return Ok{};

@@ -79,7 +79,7 @@ std::string answer_glsl_request(MessageReader& request) {
     source.include_dirs.emplace_back(request.text());
   assert(request.at_end());
   std::vector<ShaderMessage> messages;
-  auto words = shader::compile_glsl_in(folder, source, &messages);
+  auto words = shader::compile_glsl_in(folder, source, shader::measure_glsl_in(folder, source), &messages);
   MessageWriter out;
   out.text(shader::write_answer(words ? Expected<std::string>(std::string(bytes_of(*words))) : Expected<std::string>(words.error())));
   out.number(static_cast<uint32_t>(messages.size()));
@@ -106,7 +106,7 @@ std::string answer_module_request(MessageReader& request) {
   const std::string entry_point(request.text());
   std::vector<uint32_t> words = words_of(request.text());
   assert(request.at_end());
-  auto module = ShaderModule::create(std::move(words), std::move(label), entry_point);
+  auto module = ShaderModule::create_here(std::move(words), std::move(label), entry_point);
   if (!module) return shader::write_answer(module.error());
   return shader::write_answer(shader::write_record((*module)->reflection(), (*module)->facts()));
 }

@@ -51,32 +51,33 @@ Expected<CompilerPool::Taken> CompilerPool::take(bool fresh) {
   if (!fresh) {
     std::lock_guard lock(mutex_);
     while (!idle_.empty()) {
-      std::unique_ptr<ChildProcess> process = std::move(idle_.back());
+      Taken waiting = std::move(idle_.back());
       idle_.pop_back();
-      if (process->is_ours()) return Taken{std::move(process), true};  // else this process is a fork's child, and lets go of the parent's
+      if (waiting.process->is_ours()) return waiting;  // else this process is a fork's child, and lets go of the parent's
     }
   }
   auto started = ChildProcess::start(program_, {std::to_string(limits_.memory_B), build_identity()});
   if (!started) return started.error();
-  return Taken{std::move(*started)};
+  return Taken{std::move(*started), false};
 }
 
-void CompilerPool::give(std::unique_ptr<ChildProcess> process) {
-  assert(process);
+void CompilerPool::give(Taken taken) {
+  assert(taken.process);
   std::lock_guard lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(process));  // else it ends, after the lock
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(taken));  // else it ends, after the lock
 }
 
 Error CompilerPool::ended(const ChildProcess::Ending& how, const std::string& what) const {
   switch (how.code) {
     case kExitNoMemory:
       return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) +
-                                                 " bytes (the device's compile_memory); simplify the shader or raise it"};
+                                                 " bytes (" + limits_.memory_name + "); simplify the shader or raise it"};
     case kExitLowLimit:
       return {VK_ERROR_OUT_OF_DEVICE_MEMORY,
               what +
                   ": compiling wants more memory than the process itself may have (ulimit -v), which is less "
-                  "than the device's compile_memory; simplify the shader or raise the limit"};
+                  "than " +
+                  limits_.memory_name + "; simplify the shader or raise the limit"};
     case kExitOtherBuild:
       return {VK_ERROR_INITIALIZATION_FAILED,
               program_ + " is of another build than the library that asks it; install both, and start anew"};
@@ -107,13 +108,13 @@ Error CompilerPool::failed(ChildProcess& process, ChildProcess::Outcome outcome,
     case Outcome::too_long:
       return {VK_ERROR_INVALID_SHADER_NV,
               what + ": compiling took more than " + seconds(limits_.processor_s) +
-                  " of processor time (the device's compile_timeout) and was ended; simplify the shader or raise it"};
+                  " of processor time (" + limits_.time_name + ") and was ended; simplify the shader or raise it"};
     case Outcome::too_long_by_clock:
       return {VK_ERROR_INVALID_SHADER_NV,
               what + ": compiling did not end within " + seconds(kClockOverProcessor * limits_.processor_s) +
                   " by the clock, in which its process got less than " + seconds(limits_.processor_s) +
-                  " of processor time (the device's compile_timeout), and was ended; raise it, or give the machine "
-                  "less to do"};
+                  " of processor time (" + limits_.time_name +
+                  "), and was ended; raise it, or give the machine less to do"};
     case Outcome::garbled:
       return {VK_ERROR_INVALID_SHADER_NV,
               what +
@@ -122,6 +123,13 @@ Error CompilerPool::failed(ChildProcess& process, ChildProcess::Outcome outcome,
     default:
       return ended(process.ended(), what);
   }
+}
+
+Status CompilerPool::start() {
+  Expected<Taken> taken = take(false);
+  if (!taken) return taken.error();
+  give(std::move(*taken));
+  return Ok{};
 }
 
 Expected<std::string> CompilerPool::ask(const std::string& what, const std::string& request) {
@@ -142,7 +150,8 @@ Expected<std::string> CompilerPool::ask(const std::string& what, const std::stri
     if (outcome != ChildProcess::Outcome::answered) return failed(process, outcome, what);
     const bool stays = answer[0] == kStaysFresh;
     answer.erase(0, 1);
-    if (stays) give(std::move(taken->process));
+    taken->has_served = true;
+    if (stays) give(std::move(*taken));
     return answer;
   }
 }

@@ -1,5 +1,5 @@
 // shader/jit/compiler_pool.hpp -- compilers in processes of their own, for devices that ask for it (tilegpu/compiler.hpp,
-// isolate_compiler).
+// isolate_compiler) and for shaders that are large (device/large_shaders.cpp).
 //
 // In: requests (compile_request.hpp). Out: answers, or an error where the process crashed, wanted too much memory, took too long, or was
 // interrupted: all of that ends the process and not this one, and the next request starts another. As many processes as requests at once;
@@ -16,14 +16,19 @@
 namespace tilegpu::shader {
 
 struct PoolLimits {
-  double processor_s = 0;  // of one request
-  uint64_t memory_B = 0;   // beyond what a process has that did nothing yet
+  // Of one request. The largest shader that is taken (100,000 scalar instructions) wants a fraction of either.
+  double processor_s = 60;
+  uint64_t memory_B = 1ull << 30;  // beyond what a process has that did nothing yet
+  const char* time_name = "the device's compile_timeout";  // for messages
+  const char* memory_name = "the device's compile_memory";
 };
 
 class CompilerPool {
  public:
   /// An error where the program is not beside the library.
   static Expected<std::unique_ptr<CompilerPool>> create(const PoolLimits& limits);
+  /// An error where no process can be started now. One that can waits for the next request.
+  Status start();
   /// `what` begins the messages: "shader 'a.frag'". From any thread.
   Expected<std::string> ask(const std::string& what, const std::string& request);
   const std::string& program() const { return program_; }
@@ -33,15 +38,15 @@ class CompilerPool {
     std::unique_ptr<ChildProcess> process;
     bool has_served = false;
   };
-  Expected<Taken> take(bool fresh);  // a new one, or, if there is one, one that has answered before
-  void give(std::unique_ptr<ChildProcess> process);
+  Expected<Taken> take(bool fresh);  // a new one, or, if there is one, one that waits
+  void give(Taken taken);
   Error failed(ChildProcess& process, ChildProcess::Outcome outcome, const std::string& what) const;
   Error ended(const ChildProcess::Ending& how, const std::string& what) const;
 
   std::string program_;
   PoolLimits limits_;
   ForkMutex mutex_;
-  std::vector<std::unique_ptr<ChildProcess>> idle_;
+  std::vector<Taken> idle_;
 };
 
 }  // namespace tilegpu::shader

@@ -115,7 +115,7 @@ std::string validate(const std::vector<uint32_t>& module_words) {
 ShaderModule::ShaderModule() : facts_(std::make_unique<shader::ModuleFacts>()) {}
 ShaderModule::~ShaderModule() = default;
 
-Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
+Expected<Ptr<ShaderModule>> ShaderModule::create_here(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   shader::to_native_order(words);
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + label + "' " + text}; };
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
