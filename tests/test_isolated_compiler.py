@@ -527,8 +527,8 @@ def test_the_command_line_isolates_files(run_cli, tmp_path: Path) -> None:
     )
     done = run_cli("render", str(bad), "-o", "x.png")
     assert done.returncode == 1 and "the compiler's process ended with signal 11" in done.stderr + done.stdout, done
-    done = run_cli("render", str(bad), "-o", "x.png", "--no-isolate-compiler")  # on a stack that holds it
-    assert done.returncode == 1 and "more than 200000 instructions, the limit" in done.stderr + done.stdout, done
+    done = run_cli("render", str(bad), "-o", "x.png", "--no-isolate-compiler")  # what is large goes there on any device
+    assert done.returncode == 1 and "the compiler's process ended with signal 11" in done.stderr + done.stdout, done
 
 
 BAD = f"""import sys

@@ -88,8 +88,8 @@ void test_what_is_known() {
 }
 
 void test_files() {
-  const std::map<std::string, IncludedGlsl> files = {{"a", {"dir/a", "#define F(x) x x x\n#include \"b\"\n"}}, {"b", {"dir/b", "float q;"}},
-                                                     {"c", {"c", "#include <c>\n#include <c>\n"}}};
+  const std::map<std::string, IncludedGlsl> files = {
+      {"a", {"dir/a", "#define F(x) x x x\n#include \"b\"\n"}}, {"b", {"dir/b", "float q;"}}, {"c", {"c", "#include <c>\n#include <c>\n"}}};
   const FindInclude find = [&](const std::string& name, bool local, const std::string& from, size_t depth) -> std::optional<IncludedGlsl> {
     if (depth > 64) return {};
     if (name == "b") CHECK(local && from == "dir/a" && depth == 2);

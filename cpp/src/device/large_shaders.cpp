@@ -4,17 +4,13 @@
 // take longer than about a second goes to a compiler in a process of its own (shader/jit/compiler_pool.hpp), with the limits of a device
 // that isolates it, also for those that do not. Where no process can be started, large ones are taken here too. Source:
 // docs/decisions.md, 498.
-#include <cassert>
-
 #include "device/compiler_requests.hpp"
 #include "shader/module/glsl.hpp"
+#include "shader/module/module_size.hpp"
 #include "shader/spirv/module.hpp"
 
 namespace tilegpu {
 namespace {
-
-// SPIRV-Tools goes through a function's blocks for each of its loops: 1,000 take some 10 ms, 32,000 take 14 s.
-constexpr size_t kMostWordsHere = 1u << 17, kMostBlocksHere = 2000, kHeader_words = 5;
 
 /// Null: the program is not beside the library, or can't be started now. Never destroyed, as threads may outlive static objects; its
 /// processes end with this one.
@@ -32,18 +28,6 @@ shader::CompilerPool* large_compilers() {
 /// Whether it found, once started, that it can't serve: a library is missing, or is of another build.
 bool is_not_started(const Error& error) { return error.code == VK_ERROR_INITIALIZATION_FAILED; }
 
-bool is_large(const std::vector<uint32_t>& words) {
-  if (words.size() > kMostWordsHere) return true;
-  size_t blocks = 0;
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
-    if (length == 0) break;  // no instruction, which create_here() says
-    blocks += op == spv::OpLabel;
-    at += length;
-  }
-  return blocks > kMostBlocksHere;
-}
-
 }  // namespace
 
 Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages) {
@@ -59,7 +43,7 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
 
 Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   shader::to_native_order(words);
-  if (is_large(words))
+  if (shader::is_large(words))
     if (shader::CompilerPool* compilers = large_compilers()) {
       auto module = device::create_elsewhere(*compilers, std::move(words), label, entry_point);
       if (module || !is_not_started(module.error())) return module;

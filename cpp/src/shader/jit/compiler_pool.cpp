@@ -70,8 +70,8 @@ void CompilerPool::give(Taken taken) {
 Error CompilerPool::ended(const ChildProcess::Ending& how, const std::string& what) const {
   switch (how.code) {
     case kExitNoMemory:
-      return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) +
-                                                 " bytes (" + limits_.memory_name + "); simplify the shader or raise it"};
+      return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) + " bytes (" +
+                                                 limits_.memory_name + "); simplify the shader or raise it"};
     case kExitLowLimit:
       return {VK_ERROR_OUT_OF_DEVICE_MEMORY,
               what +
@@ -106,15 +106,13 @@ Error CompilerPool::failed(ChildProcess& process, ChildProcess::Outcome outcome,
     case Outcome::stopped:
       return compile_interrupted(what);
     case Outcome::too_long:
-      return {VK_ERROR_INVALID_SHADER_NV,
-              what + ": compiling took more than " + seconds(limits_.processor_s) +
-                  " of processor time (" + limits_.time_name + ") and was ended; simplify the shader or raise it"};
+      return {VK_ERROR_INVALID_SHADER_NV, what + ": compiling took more than " + seconds(limits_.processor_s) + " of processor time (" +
+                                              limits_.time_name + ") and was ended; simplify the shader or raise it"};
     case Outcome::too_long_by_clock:
-      return {VK_ERROR_INVALID_SHADER_NV,
-              what + ": compiling did not end within " + seconds(kClockOverProcessor * limits_.processor_s) +
-                  " by the clock, in which its process got less than " + seconds(limits_.processor_s) +
-                  " of processor time (" + limits_.time_name +
-                  "), and was ended; raise it, or give the machine less to do"};
+      return {VK_ERROR_INVALID_SHADER_NV, what + ": compiling did not end within " + seconds(kClockOverProcessor * limits_.processor_s) +
+                                              " by the clock, in which its process got less than " + seconds(limits_.processor_s) +
+                                              " of processor time (" + limits_.time_name +
+                                              "), and was ended; raise it, or give the machine less to do"};
     case Outcome::garbled:
       return {VK_ERROR_INVALID_SHADER_NV,
               what +

@@ -18,7 +18,7 @@ namespace tilegpu::shader {
 struct PoolLimits {
   // Of one request. The largest shader that is taken (100,000 scalar instructions) wants a fraction of either.
   double processor_s = 60;
-  uint64_t memory_B = 1ull << 30;  // beyond what a process has that did nothing yet
+  uint64_t memory_B = 1ull << 30;                          // beyond what a process has that did nothing yet
   const char* time_name = "the device's compile_timeout";  // for messages
   const char* memory_name = "the device's compile_memory";
 };

@@ -152,8 +152,8 @@ void GlslElements::end_statement() {
 void GlslElements::open() {
   const auto structure = std::find(statement_.begin(), statement_.end(), "struct");
   const bool is_call = std::find(statement_.begin(), statement_.end(), ")") != statement_.end();
-  const bool is_block = std::any_of(statement_.begin(), statement_.end(),
-                                    [](Token t) { return is_one_of(t, {"uniform", "buffer", "in", "out", "shared"}); });
+  const bool is_block =
+      std::any_of(statement_.begin(), statement_.end(), [](Token t) { return is_one_of(t, {"uniform", "buffer", "in", "out", "shared"}); });
   Scope scope;
   if (structure != statement_.end() && structure + 1 != statement_.end()) {
     scope.structure = structure[1];
