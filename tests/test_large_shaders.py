@@ -1,5 +1,5 @@
-"""Shaders that glslang or SPIRV-Tools take seconds or gigabytes for, on devices that do not isolate their compiler: errors or results within
-a bounded time and memory, which Ctrl-C ends; and the same results as those of small ones."""
+"""Shaders that glslang or SPIRV-Tools take seconds or gigabytes for, on devices that do not isolate their compiler: errors or results
+within a bounded time and memory, which Ctrl-C ends; and the same results as those of small ones."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_small_ones_start_no_process() -> None:
     program = f"""
         import os, tilegpu as tg
         device = tg.Device(threads=1, cache_dir="off")
-        for text in {texts!r} + {[texts[0] + "// " + "x" * 300_000]!r}:
+        for text in {texts!r} + [{texts[0]!r} + "// " + "x" * 300_000]:
             device.compute_pipeline(text)
             print(len(open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split()))
     """
