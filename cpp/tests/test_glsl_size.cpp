@@ -63,68 +63,6 @@ void test_work_is_in_proportion() {
   CHECK(measure_glsl(text, {}).visited < uint64_t{1} << 27);
 }
 
-/// Macros whose number of tokens nobody can say beforehand; ordinary ones can be.
-void test_what_is_known() {
-  const auto known = [](const std::string& text) { return measure_glsl(text, {}).known; };
-  CHECK(known("#define F(x) x x\n#define G F\nG(G(a)) F(b)"));
-  CHECK(known("#define PI 3.14\n#define SQ(x) ((x) * (x))\nfloat y = SQ(PI);"));
-  CHECK(!known("#define F(x) x x\n#define A(m, x) m(x)\nA(F, a)"));
-  CHECK(!known("#define C(a, b) a##b\nC(x, y)"));
-  CHECK(!known("#define F(x) x x\n#define L (\n#define E(x) x\nE(F L a))"));
-  CHECK(!known("#define F(x) x x\n#define G F\nG + (a)"));
-  CHECK(!known("#define F(x) x x\n#define H(x) F\nH(a)\n#define OTHER\n(b)"));
-  CHECK(known("#define F(x) x\n#define H(x) F\nH(a)(b)"));
-  CHECK(!known("#define S struct\nS A { float a; };"));
-  CHECK(!known("#define N a[1000000]\nfloat N;"));
-  std::string deep = "#define M0 x\n";
-  for (int k = 1; k < 300; ++k) deep += "#define M" + std::to_string(k) + " M" + std::to_string(k - 1) + "\n";
-  CHECK(!known(deep + "M299") && known(deep + "M100"));
-  // Both of two, and those that may not be: more than either, and not an error.
-  const GlslSize either = measure_glsl("#ifdef X\n#define F(x) x x x\n#else\n#define F(y) y\n#endif\nF(a)", {});
-  CHECK(either.known && !either.exact && either.tokens == 4);
-  CHECK(measure_glsl("#if 0\n#define ERASE(x)\n#endif\nERASE(a b c d)", {}).tokens == 1 + 4);
-  CHECK(measure_glsl("#define A b b b\n#if 0\n#undef A\n#endif\nA", {}).tokens == 1 + 3);
-  CHECK(!known("#ifdef X\n#define F(x) x x x\n#else\n#define F(x, y) y\n#endif\nF(a)"));
-}
-
-void test_files() {
-  const std::map<std::string, IncludedGlsl> files = {
-      {"a", {"dir/a", "#define F(x) x x x\n#include \"b\"\n"}}, {"b", {"dir/b", "float q;"}}, {"c", {"c", "#include <c>\n#include <c>\n"}}};
-  const FindInclude find = [&](const std::string& name, bool local, const std::string& from, size_t depth) -> std::optional<IncludedGlsl> {
-    if (depth > 64) return {};
-    if (name == "b") CHECK(local && from == "dir/a" && depth == 2);
-    const auto found = files.find(name);
-    return found == files.end() ? std::nullopt : std::optional(found->second);
-  };
-  CHECK(measure_glsl("#include \"a\"\nF(y)", {}, find, "top").tokens == 6);
-  CHECK(measure_glsl("#include <none>\nF(y)", {}, find).known);
-  const GlslSize endless = measure_glsl("#include <c>", {}, find);
-  CHECK(!endless.known && endless.visited < 100000);
-  CHECK(!measure_glsl("#include NAME\n", {}, find).known);
-}
-
-void test_elements() {
-  const auto elements = [](const std::string& text) { return measure_glsl(text, {}).elements; };
-  const auto known = [](const std::string& text) { return measure_glsl(text, {}).known; };
-  CHECK(elements("float x; vec4 y = vec4(0);") == 1);
-  CHECK(elements("float x[100];") == 100 && elements("float[7] x[3];") == 21 && elements("void f(int a, vec2 b[5][4]) {}") == 20);
-  CHECK(elements("struct S { float a, b; vec3 c[4]; }; S s[10];") == 60);
-  CHECK(elements("struct S { float a; } s[9];") == 9 && elements("uniform B { mat4 bones[64]; } b[3];") == 64 * 3);
-  CHECK(elements("layout(set = 0, binding = 1) buffer B { vec4 a[]; };") == 1);
-  CHECK(elements("const int N = 12; float x[N];") == 12 && elements("const uint N = 4u, M = 0x10; float x[N * M];") >= 64);
-  CHECK(elements("#define N 30\nfloat x[N];") == 30);
-  CHECK(elements("x = lut[100] * m[50] + n[i];") == 1 && elements("return a[500];") == 1 && known("return a[i * 4 + j];"));
-  CHECK(elements("for (float a[40]; a[0] < 1; ) {}") == 40);
-  CHECK(elements("x = float[300](y);") == 300);
-  std::string doubles = "struct S0 { float a; };\n";
-  for (int k = 1; k < 30; ++k) doubles += "struct S" + std::to_string(k) + " { S" + std::to_string(k - 1) + " a, b; };\n";
-  CHECK(elements(doubles) == uint64_t{1} << 29);
-  CHECK(!known("float x[f(3)];") && !known("float x[N];") && !known("float x[1 << 20];") && !known("#define N(x) x\nfloat y[N(9)];"));
-  CHECK(!known("const int N = int(y); float x[N];") && known("const int i = int(y); z = x[i];"));
-  CHECK(!known("#if X\n#define N 4\n#endif\nfloat x[N];"));
-  CHECK(known("") && known("}{;)(][") && known("struct") && known("struct {") && known("a[") && known("const int"));
-}
-
 void test_errors() {
   const auto message = [](const std::string& text) {
     auto words = compile_glsl({text, "a.comp", VK_SHADER_STAGE_COMPUTE_BIT, {}, {}});
@@ -149,9 +87,6 @@ int main() {
   test_sizes();
   test_cases();
   test_work_is_in_proportion();
-  test_what_is_known();
-  test_files();
-  test_elements();
   test_errors();
   return finish("test_glsl_size");
 }

@@ -26,8 +26,8 @@ struct GlslSource {
   std::vector<std::string> include_dirs;
 };
 
-/// GLSL 450 to SPIR-V by glslang; the error lists every error with file, line and the source line. Large texts, and such whose macros may
-/// be large, are compiled in a process of their own, bounded in time and memory.
+/// GLSL 450 to SPIR-V by glslang; the error lists every error with file, line and the source line. That is done in a process of its own
+/// (the program tilegpu-compiler beside the library), bounded in time and memory, or here, if none can be started.
 /// `messages`, if given, receives the same errors one by one.
 TILEGPU_API Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages = nullptr);
 

@@ -79,7 +79,7 @@ std::string answer_glsl_request(MessageReader& request) {
     source.include_dirs.emplace_back(request.text());
   assert(request.at_end());
   std::vector<ShaderMessage> messages;
-  auto words = shader::compile_glsl_in(folder, source, shader::measure_glsl_in(folder, source), &messages);
+  auto words = shader::compile_glsl_in(folder, source, &messages);
   MessageWriter out;
   out.text(shader::write_answer(words ? Expected<std::string>(std::string(bytes_of(*words))) : Expected<std::string>(words.error())));
   out.number(static_cast<uint32_t>(messages.size()));

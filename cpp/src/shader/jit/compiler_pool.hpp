@@ -1,5 +1,5 @@
 // shader/jit/compiler_pool.hpp -- compilers in processes of their own, for devices that ask for it (tilegpu/compiler.hpp,
-// isolate_compiler) and for shaders that are large (device/large_shaders.cpp).
+// isolate_compiler), for GLSL and for large modules (device/shaders_apart.cpp).
 //
 // In: requests (compile_request.hpp). Out: answers, or an error where the process crashed, wanted too much memory, took too long, or was
 // interrupted: all of that ends the process and not this one, and the next request starts another. As many processes as requests at once;

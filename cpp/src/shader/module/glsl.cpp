@@ -20,7 +20,7 @@
 #include "base/host_memory.hpp"
 #include "base/large_stack.hpp"
 #include "shader/module/glsl.hpp"
-#include "shader/module/glsl_elements.hpp"
+#include "shader/module/glsl_size.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "tilegpu/shader.hpp"
 
@@ -35,10 +35,6 @@ constexpr size_t kMaxIncludeDepth = 64;
 // without includes of so few bytes has no depth that a usual thread's stack does not hold.
 constexpr size_t kFlatSource_B = 4u << 10;
 constexpr size_t kStack_B = size_t{1} << 30;
-// What is_large() begins behind. Overloads are compared with each other: 16,384 tokens of them take 0.4 s. An array or structure that is
-// compared or copied is taken apart into its numbers, each some 300 bytes, by a statement of four tokens and more.
-constexpr size_t kMostHere_B = 256u << 10;
-constexpr uint64_t kMostTokensHere = 1u << 14, kMostCopiedHere = 1u << 23;
 
 /// Text of every file that took part, by the name that glslang prints; messages quote their line from here.
 using Files = std::map<std::string, std::string>;
@@ -262,18 +258,20 @@ static const TBuiltInResource& resources() {
   return known;
 }
 
-/// What glslang would take minutes or gigabytes for, though the text is short. Empty: it is not, or nobody knows.
-std::string is_too_much(const shader::GlslSize& size) {
-  if (size.exact && size.tokens > shader::kMaxGlslTokens)
+/// What glslang would take minutes or gigabytes for, though the text is short. Empty: it is not.
+std::string is_too_much(const GlslSource& source) {
+  if (source.text.size() <= kFlatSource_B && source.text.find("define") == std::string::npos && source.defines.empty()) return {};
+  const shader::GlslSize size = shader::measure_glsl(source.text, source.defines);
+  if (size.tokens > shader::kMaxGlslTokens)
     return "with its macros the text has " + (size.tokens >= uint64_t{1} << 40 ? "more than 2^40" : std::to_string(size.tokens)) +
            " tokens; at most " + std::to_string(shader::kMaxGlslTokens) + " are compiled";
-  if (size.exact && size.cases > shader::kMaxSwitchCases)
+  if (size.cases > shader::kMaxSwitchCases)
     return "a switch has " + std::to_string(size.cases) + " cases; at most " + std::to_string(shader::kMaxSwitchCases) +
            " are allowed, SPIR-V's limit";
   return {};
 }
 
-Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const GlslSource& source, const shader::GlslSize& size,
+Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const GlslSource& source,
                                              std::vector<ShaderMessage>* messages_out) {
   if (Status room = check_compile_memory("a shader in GLSL"); !room) return room.error();
   static std::once_flag initialised;
@@ -300,7 +298,7 @@ Expected<std::vector<uint32_t>> compile_here(const std::string& folder, const Gl
          {}});
     return fail();
   }
-  if (std::string wrong = is_too_much(size); !wrong.empty()) {
+  if (std::string wrong = is_too_much(source); !wrong.empty()) {
     messages.push_back({source.file, 0, wrong, {}});
     return fail();
   }
@@ -363,32 +361,11 @@ bool is_flat(const GlslSource& source) {
 
 }  // namespace
 
-shader::GlslSize shader::measure_glsl_in(const std::string& folder, const GlslSource& source) {
-  if (source.text.size() > kMaxSource_B) return {};  // an error before anything is done
-  Files files;
-  DirectoryIncluder includer(folder, source, files);
-  const auto find = [&](const std::string& name, bool local, const std::string& from, size_t depth) {
-    auto* answer = local ? includer.includeLocal(name.c_str(), from.c_str(), depth) : nullptr;
-    if (!answer) answer = includer.includeSystem(name.c_str(), from.c_str(), depth);
-    assert(answer);
-    std::optional<IncludedGlsl> found;
-    if (!answer->headerName.empty()) found = {answer->headerName, std::string(answer->headerData, answer->headerLength)};
-    includer.releaseInclude(answer);
-    return found;
-  };
-  return measure_glsl(source.text, source.defines, find, source.file);
-}
-
-bool shader::is_large(const GlslSource& source, const GlslSize& size) {
-  return !size.known || source.text.size() > kMostHere_B || size.tokens > kMostTokensHere ||
-         product_of_glsl(size.tokens, size.elements) > kMostCopiedHere;
-}
-
-Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folder, const GlslSource& source, const GlslSize& size,
+Expected<std::vector<uint32_t>> shader::compile_glsl_in(const std::string& folder, const GlslSource& source,
                                                         std::vector<ShaderMessage>* messages_out) {
-  if (is_flat(source)) return compile_here(folder, source, size, messages_out);
+  if (is_flat(source)) return compile_here(folder, source, messages_out);
   std::optional<Expected<std::vector<uint32_t>>> made;
-  on_large_stack(kStack_B, [&] { made = compile_here(folder, source, size, messages_out); });
+  on_large_stack(kStack_B, [&] { made = compile_here(folder, source, messages_out); });
   return std::move(*made);
 }
 

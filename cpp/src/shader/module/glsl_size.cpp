@@ -6,27 +6,21 @@
 
 #include <algorithm>
 #include <cassert>
-#include <deque>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "shader/module/glsl_elements.hpp"
-
 namespace tilegpu::shader {
 namespace {
 
-constexpr uint64_t kMost = kMostOfGlsl;
+constexpr uint64_t kMost = uint64_t{1} << 40;
 constexpr size_t kMaxNesting = 200;  // of macros in each other, and of arguments: beyond it each token is itself
 // Macros that are defined anew again and again are measured as often; what takes a second of that is as good as endless.
 constexpr uint64_t kMostVisited = 1u << 26;
-// Of files that are included. A text that includes more is not known.
-constexpr size_t kMostIncluded = 1000, kMostIncluded_B = 4u << 20;
 
-uint64_t sum(uint64_t a, uint64_t b) { return sum_of_glsl(a, b); }
-uint64_t product(uint64_t a, uint64_t b) { return product_of_glsl(a, b); }
+uint64_t sum(uint64_t a, uint64_t b) { return std::min(kMost, a + b); }
+uint64_t product(uint64_t a, uint64_t b) { return a && b > kMost / a ? kMost : a * b; }
 
 /// Tokens and how many of them are `case`.
 struct Size {
@@ -44,7 +38,6 @@ bool is_word(char c) { return begins_name(c) || (c >= '0' && c <= '9'); }
 
 struct Macro {
   bool has_arguments = false;
-  bool perhaps = false;  // defined where a condition holds, or undefined there: its name may be itself
   std::vector<Token> parameters;
   Tokens body;
   uint32_t known_in = 0;            // generation; 0: not yet
@@ -64,9 +57,8 @@ struct Measure {
     uint64_t cases = 0;
   };
   std::vector<Switch> switches;
-  int depth = 0, conditions = 0;
+  int depth = 0;
   size_t nesting = 0;
-  GlslElements elements;
 
   const Macro* find(Token name);
   /// Of tokens from `at` to `end`; `uses`: how often each of `parameters` is among them.
@@ -74,10 +66,7 @@ struct Measure {
   size_t call(const Macro& macro, const Tokens& tokens, size_t at, size_t end, const std::vector<Token>* parameters,
               std::vector<uint64_t>* uses, Size& size, Token* last);
   void define(const Tokens& line, bool touches);
-  void undefine(Token name);
   void forget(Token name);
-  std::optional<Token> alias(Token name);
-  void declare(const Tokens& tokens);
   void take(const Tokens& tokens);
   void condition(const Tokens& line);
 };
@@ -90,7 +79,6 @@ const Macro* Measure::find(Token name) {
     return nullptr;
   }
   Macro& macro = found->second;
-  if (nesting > kMaxNesting || out.visited > kMostVisited) out.known = false;
   if (macro.open || nesting > kMaxNesting || out.visited > kMostVisited) return nullptr;
   if (macro.known_in != generation) {
     macro.open = true, macro.own = {};
@@ -117,17 +105,15 @@ size_t Measure::call(const Macro& macro, const Tokens& tokens, size_t at, size_t
     if (t == ")") --open;
     const bool ends = open == 0;
     if (!ends && !(t == "," && open == 1)) continue;
-    uint64_t times = argument < macro.arguments.size() ? macro.arguments[argument] : 1;
-    if (macro.perhaps && !times) times = 1, out.exact = false;
+    const uint64_t times = argument < macro.arguments.size() ? macro.arguments[argument] : 1;
     std::vector<uint64_t> within(uses ? uses->size() : 0, 0);
-    if (nesting > kMaxNesting) out.known = false;
     if (nesting <= kMaxNesting) size.add(size_of(tokens, begin, at, parameters, uses ? &within : nullptr, nullptr), times);
     for (size_t k = 0; k < within.size(); ++k) (*uses)[k] = sum((*uses)[k], product(within[k], times));
     begin = at + 1, ++argument;
     if (ends) break;
   }
   --nesting;
-  *last = macro.last;
+  if (last) *last = macro.last;
   return std::min(at + 1, end);
 }
 
@@ -135,13 +121,10 @@ Size Measure::size_of(const Tokens& tokens, size_t at, size_t end, const std::ve
                       Token* last) {
   Size size;
   assert(end <= tokens.size() && (!uses || uses->size() == parameters->size()));
-  Token waits;  // a macro that takes arguments, and none stood behind it
   while (at < end) {
     const Token t = tokens[at++];
     out.visited++;
-    // It is expanded where a macro's argument, or the rest of the text, brings the brackets; how often nobody knows.
-    if (!waits.empty()) out.known = false;
-    waits = {};
+    if (last) *last = {};
     if (parameters && uses) {
       const auto parameter = std::find(parameters->begin(), parameters->end(), t);
       if (parameter != parameters->end()) {
@@ -151,26 +134,23 @@ Size Measure::size_of(const Tokens& tokens, size_t at, size_t end, const std::ve
       }
     }
     const Macro* macro = begins_name(t[0]) ? find(t) : nullptr;
-    if (macro && macro->has_arguments) {
-      waits = t;
-      if (!(at < end && tokens[at] == "(")) size.add({1, 0});
-    } else if (macro) {
+    if (macro && !macro->has_arguments) {
       size.add(macro->own);
-      waits = macro->last;
-    } else {
-      size.add({1, t == "case"});
+      // Its last token may be a macro that takes what stands in brackets behind it.
+      const Token behind = macro->last;
+      macro = behind.empty() ? nullptr : find(behind);
+      if (macro && !(at < end && tokens[at] == "(") && last) *last = behind;
+      if (!macro || !(at < end && tokens[at] == "(")) continue;
+      at = call(*macro, tokens, at, end, parameters, uses, size, last);
+      continue;
     }
-    // The last token of what a macro stands for may be one that takes what stands in brackets behind it.
-    while (!waits.empty() && at < end && tokens[at] == "(") {
-      macro = find(waits);
-      if (!macro) break;  // it is within itself
-      at = call(*macro, tokens, at, end, parameters, uses, size, &waits);
+    if (macro && at < end && tokens[at] == "(") {
+      at = call(*macro, tokens, at, end, parameters, uses, size, last);
+      continue;
     }
+    if (macro && last) *last = t;
+    size.add({1, t == "case"});
   }
-  if (last)
-    *last = waits;
-  else if (!waits.empty())
-    out.known = false;
   return size;
 }
 
@@ -186,31 +166,8 @@ void Measure::define(const Tokens& line, bool touches) {
     ++at;
   }
   if (at < line.size()) macro.body.assign(line.begin() + static_cast<std::ptrdiff_t>(at), line.end());
-  for (const Token t : macro.body)
-    if (t == "#" || t == "struct" || t == "[") out.known = false;  // names that ## makes; what nobody saw declared
-  macro.perhaps = conditions > 0;
-  const auto known = macros.find(line[2]);
-  if (macro.perhaps && known != macros.end()) {  // either one: both are more than that
-    const Macro& other = known->second;
-    if (other.has_arguments != macro.has_arguments || other.parameters.size() != macro.parameters.size()) out.known = false;
-    for (Token t : other.body) {
-      const auto parameter = std::find(other.parameters.begin(), other.parameters.end(), t);
-      const auto number = static_cast<size_t>(parameter - other.parameters.begin());
-      if (number < std::min(other.parameters.size(), macro.parameters.size())) t = macro.parameters[number];
-      macro.body.push_back(t);
-    }
-    out.exact = false;
-  }
   forget(line[2]);
   macros.insert_or_assign(line[2], std::move(macro));
-}
-
-void Measure::undefine(Token name) {
-  const auto known = macros.find(name);
-  if (conditions > 0 && known != macros.end())
-    known->second.perhaps = true;
-  else
-    forget(name);
 }
 
 /// What others were found to be with the name may be another thing now; each is looked at again where it is used.
@@ -230,30 +187,8 @@ void Measure::condition(const Tokens& line) {
   out.tokens = sum(out.tokens, size_of(asked, 0, asked.size(), nullptr, nullptr, nullptr).tokens);
 }
 
-/// What a name stands for, if that is one token at most; nothing: it is not known.
-std::optional<Token> Measure::alias(Token name) {
-  for (size_t k = 0; k <= kMaxNesting; ++k) {
-    const auto found = macros.find(name);
-    if (found == macros.end()) return name;
-    const Macro& macro = found->second;
-    if (macro.has_arguments || macro.perhaps || macro.body.size() > 1) return {};
-    if (macro.body.empty()) return Token();
-    name = macro.body[0];
-  }
-  return {};
-}
-
-/// Declarations, as far as macros do not make them: a name that stands for several tokens is nobody's length.
-void Measure::declare(const Tokens& tokens) {
-  for (const Token t : tokens) {
-    const std::optional<Token> known = begins_name(t[0]) ? alias(t) : t;
-    if (!known || !known->empty()) elements.take(known ? *known : kNoGlslToken);
-  }
-}
-
 /// Code between directives.
 void Measure::take(const Tokens& tokens) {
-  declare(tokens);
   size_t at = 0;
   const auto flush = [&](size_t end) {
     const Size size = size_of(tokens, at, end, nullptr, nullptr, nullptr);
@@ -279,64 +214,37 @@ void Measure::take(const Tokens& tokens) {
   flush(tokens.size());
 }
 
-/// Texts as they include each other, into tokens and directives.
-struct Scanner {
-  Measure& measure;
-  const FindInclude& find;
-  std::deque<std::string> texts = {};  // what tokens are of
-  size_t included_B = 0;
-  Tokens code = {}, directive = {};
-  bool touches = false;
+}  // namespace
 
-  void scan(std::string_view s, const std::string& path, size_t files_deep);
-  void end_directive(std::string_view line, const std::string& path, size_t files_deep);
-  void include(std::string_view line, const std::string& path, size_t files_deep);
-};
-
-void Scanner::include(std::string_view line, const std::string& path, size_t files_deep) {
-  const size_t begin = line.find_first_of("\"<");
-  const size_t end = begin == std::string_view::npos ? begin : line.find_first_of("\">", begin + 1);
-  std::optional<std::string> name;
-  std::optional<IncludedGlsl> found;
-  if (end != std::string_view::npos) name = std::string(line.substr(begin + 1, end - begin - 1));
-  const bool room = texts.size() < kMostIncluded && included_B < kMostIncluded_B;
-  if (name && find && room) found = find(*name, line[begin] == '"', path, files_deep + 1);
-  if (!found) {
-    // A file that is not there is an error of the compiler's, soon.
-    if (!name || !room) measure.out.known = false;
-    return;
-  }
-  included_B += found->text.size();
-  texts.push_back(std::move(found->text));
-  scan(texts.back(), found->path, files_deep + 1);
-}
-
-void Scanner::end_directive(std::string_view line, const std::string& path, size_t files_deep) {
-  const Token name = directive.size() > 1 ? directive[1] : Token();
-  const bool has_more = directive.size() > 2;
-  if (has_more && (name == "define" || name == "undef" || name == "if" || name == "elif")) measure.take(code), code.clear();
-  if (has_more && name == "define") measure.define(directive, touches);
-  if (has_more && name == "undef") measure.undefine(directive[2]);
-  if (has_more && (name == "if" || name == "elif")) measure.condition(directive);
-  if (name == "if" || name == "ifdef" || name == "ifndef") ++measure.conditions;
-  if (name == "endif") --measure.conditions;
-  directive.clear();
-  if (name == "include") include(line, path, files_deep);
-}
-
-void Scanner::scan(std::string_view s, const std::string& path, size_t files_deep) {
-  bool in_directive = false, begins_line = true;
-  size_t line_at = 0;
-  const auto end_line = [&](size_t at) {
-    if (in_directive) end_directive(s.substr(line_at, at - line_at), path, files_deep);
-    in_directive = false;
+GlslSize measure_glsl(const std::string& text, const std::map<std::string, std::string>& defines) {
+  std::string whole;
+  for (const auto& [name, value] : defines) whole += "#define " + name + " " + value + "\n";
+  whole += text;
+  Measure measure;
+  Tokens code, directive;
+  bool in_directive = false, begins_line = true, touches = false;
+  const auto end_directive = [&] {
+    if (directive.size() > 2 && directive[1] == "define") {
+      measure.take(code), code.clear();
+      measure.define(directive, touches);
+    }
+    if (directive.size() > 2 && directive[1] == "undef") {
+      measure.take(code), code.clear();
+      measure.forget(directive[2]);
+    }
+    if (directive.size() > 2 && (directive[1] == "if" || directive[1] == "elif")) {
+      measure.take(code), code.clear();
+      measure.condition(directive);
+    }
+    directive.clear(), in_directive = false;
   };
+  const std::string_view s(whole);
   for (size_t at = 0; at < s.size();) {
     const char c = s[at];
     if (c == '\\' && at + 1 < s.size() && (s[at + 1] == '\n' || s[at + 1] == '\r')) {
       at += s[at + 1] == '\r' && at + 2 < s.size() && s[at + 2] == '\n' ? 3 : 2;
     } else if (c == '\n') {
-      end_line(at);
+      if (in_directive) end_directive();
       begins_line = true, ++at;
     } else if (c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f') {
       ++at;
@@ -346,7 +254,7 @@ void Scanner::scan(std::string_view s, const std::string& path, size_t files_dee
       const size_t end = s.find("*/", at + 2);
       at = end == std::string_view::npos ? s.size() : end + 2;
     } else {
-      if (c == '#' && begins_line) in_directive = true, line_at = at;
+      if (c == '#' && begins_line) in_directive = true;
       begins_line = false;
       size_t end = at + 1;
       while (is_word(c) && end < s.size() && (is_word(s[end]) || (s[end] == '.' && !begins_name(c)))) ++end;
@@ -355,25 +263,10 @@ void Scanner::scan(std::string_view s, const std::string& path, size_t files_dee
       at = end;
     }
   }
-  end_line(s.size());
-}
-
-}  // namespace
-
-GlslSize measure_glsl(const std::string& text, const std::map<std::string, std::string>& defines, const FindInclude& find,
-                      const std::string& path) {
-  std::string first;
-  for (const auto& [name, value] : defines) first += "#define " + name + " " + value + "\n";
-  Measure measure;
-  Scanner scanner{measure, find};
-  scanner.scan(first, path, 0);
-  scanner.scan(text, path, 0);
-  measure.take(scanner.code);
-  GlslSize& out = measure.out;
-  out.elements = measure.elements.most();
-  out.known = out.known && measure.elements.known();
-  if (out.visited > kMostVisited) out.tokens = kMost;
-  return out;
+  if (in_directive) end_directive();
+  measure.take(code);
+  if (measure.out.visited > kMostVisited) measure.out.tokens = kMost;
+  return measure.out;
 }
 
 }  // namespace tilegpu::shader
