@@ -18,6 +18,10 @@ import tilegpu as tg
 HEAD = "#version 450\nlayout(local_size_x = 1) in; layout(std430, binding = 0) buffer Data { uint data[]; };\n"
 
 
+#: Of a program: the most that it had. (What the system calls its greatest resident set may be that of who started it.)
+MOST = 'most_MB = lambda: int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) >> 10'
+
+
 def doubling(levels: int) -> str:
     lines = ["#define D0(x) x x"] + [f"#define D{i}(x) D{i - 1}(x) D{i - 1}(x)" for i in range(1, levels + 1)]
     return HEAD + "\n".join(lines) + "\n"
@@ -52,15 +56,16 @@ OVERLOADS = HEAD + (
 @pytest.mark.parametrize("what", HOSTILE)
 def test_no_text_takes_gigabytes_of_this_process(what: str) -> None:
     program = f"""
-        import resource, tilegpu as tg
+        import tilegpu as tg
+        {MOST}
         device = tg.Device(threads=1, cache_dir="off")
         device.compute_pipeline({HEAD!r} + "void main() {{ data[0] = 1u; }}")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = most_MB()
         try:
             device.compute_pipeline({HOSTILE[what]!r})
         except tg.Error as error:
             print(type(error).__name__, str(error)[:200])
-        print("grew", (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+        print("grew", most_MB() - before)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0 and "Error" in done.stdout, done
@@ -157,19 +162,19 @@ def test_modules_of_usual_size_start_no_process() -> None:
 
 
 def test_a_pool_of_queries_is_within_the_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    program = """
-        import resource
+    program = f"""
         import tilegpu as tg
         from tilegpu import _core
+        {MOST}
         try:
             _core.QueryPool(1 << 31)
         except tg.OutOfMemoryError as error:
-            print(error, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+            print(error, most_MB())
     """
     monkeypatch.setenv("TILEGPU_MEMORY_MB", "512")
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60, check=False)
     assert "refused memory" in done.stdout, done
-    assert int(done.stdout.split()[-1]) >> 10 < 600, done  # it would have been zeroed: 18 GB
+    assert int(done.stdout.split()[-1]) < 600, done  # it would have been zeroed: 18 GB
 
 
 def test_a_folder_whose_name_is_no_text(tmp_path: Path) -> None:
