@@ -93,37 +93,51 @@ void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value 
   ask(below);
 }
 
-struct Rows {
-  Row top, bottom;
+struct FourTexels {
+  std::array<Texel, 2> top, bottom;
 };
 
-Rows load_rows(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
+/// As Ir::if_else takes and gives them.
+std::vector<Value> flat(const FourTexels& t) {
+  std::vector<Value> v;
+  for (const auto& row : {t.top, t.bottom})
+    for (const Texel& texel : row) v.insert(v.end(), texel.begin(), texel.end());
+  return v;
+}
+
+FourTexels load_texels(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
   const Ir& ir = c.ir;
   const SamplerCreateInfo& s = c.plan.key.sampler;
   const auto at = [&](Value base, Value column, Value row) {
     return ir.lane_addresses(base, texel_offsets(c, level, column, row, nullptr), 1);
   };
-  const auto both = [](const Row& top, const Row& bottom) {
-    std::vector<Value> v(top.begin(), top.end());
-    v.insert(v.end(), bottom.begin(), bottom.end());
-    return v;
-  };
+  const auto both = [&](const Row& top, const Row& bottom) { return flat({transpose(ir, top), transpose(ir, bottom)}); };
   const auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.splat(ir.sub(size, ir.c32(1)))); };
   Value inside = ir.all(ir.and_(has_next(x.low, level.width), has_next(y.low, level.height)));
-  const std::vector<Value> rows = ir.if_else(
+  const std::vector<Value> all = ir.if_else(
       ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
       [&] {
         Value offsets = texel_offsets(c, level, x.low, y.low, nullptr), next = ir.offset(level.data, ir.zext(level.pitch, ir.i64));
-        const std::vector<Value> upper = ir.lane_addresses(level.data, offsets, 1), lower = ir.lane_addresses(next, offsets, 1);
-        prefetch_rows(c, upper, lower.back());
-        return both(load_row(ir, upper, {}), load_row(ir, lower, {}));
+        const auto by_lane = [&] {
+          const std::vector<Value> upper = ir.lane_addresses(level.data, offsets, 1), lower = ir.lane_addresses(next, offsets, 1);
+          prefetch_rows(c, upper, lower.back());
+          return both(load_row(ir, upper, {}), load_row(ir, lower, {}));
+        };
+        if (!asks_side_by_side(c, level)) return by_lane();
+        return ir.if_else(
+            lie_side_by_side(c, level, offsets),
+            [&] {
+              const auto four = halves_side_by_side(ir, load_side_by_side(c, level, offsets, true));
+              return flat({{four[0], four[1]}, {four[2], four[3]}});
+            },
+            by_lane);
       },
       [&] {
         const Axis ax = wrap_axis(c, s.address_u, x, level.width, c.offset_x), ay = wrap_axis(c, s.address_v, y, level.height, c.offset_y);
         return both(load_row(ir, at(level.data, ax.low, ay.low), at(level.data, ax.high, ay.low)),
                     load_row(ir, at(level.data, ax.low, ay.high), at(level.data, ax.high, ay.high)));
       });
-  return {{rows[0], rows[1], rows[2], rows[3]}, {rows[4], rows[5], rows[6], rows[7]}};
+  return {{Texel{all[0], all[1]}, Texel{all[2], all[3]}}, {Texel{all[4], all[5]}, Texel{all[6], all[7]}}};
 }
 
 }  // namespace
@@ -139,15 +153,15 @@ bool filters_halves(const SamplerPlan& plan) {
 TexelValues filter_halves(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
   const Ir& ir = c.ir;
   assert(c.plan.halves && x.fraction && y.fraction && Ir::lanes_of(c.offset_x) == 1);
-  const Rows rows = load_rows(c, level, x, y);
-  const std::array<Texel, 2> top = transpose(ir, rows.top), bottom = transpose(ir, rows.bottom);
+  const FourTexels four = load_texels(c, level, x, y);
+  const std::array<Texel, 2>&upper = four.top, &lower = four.bottom;
   // Lanes 0 to 3 twice, lanes 4 to 7 twice, ...
   std::vector<int> twice;
   for (int k = 0; k < static_cast<int>(2 * ir.lanes); ++k) twice.push_back(k / 8 * 4 + k % 4);
   Value fx = ir.shuffle(x.fraction, twice), fy = ir.shuffle(y.fraction, twice);
   const auto filtered = [&](bool canonical) {
     std::vector<Value> pairs;
-    for (size_t k = 0; k < 2; ++k) pairs.push_back(mixed(ir, {top[0][k], top[1][k], bottom[0][k], bottom[1][k]}, fx, fy, canonical));
+    for (size_t k = 0; k < 2; ++k) pairs.push_back(mixed(ir, {upper[0][k], upper[1][k], lower[0][k], lower[1][k]}, fx, fy, canonical));
     return pairs;
   };
   const std::vector<Value> plain = filtered(false);

@@ -184,6 +184,17 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
 
+// -- blocks of pixels whose texels lie beside each other (side_by_side.cpp)
+/// Whether it is worth a question.
+bool asks_side_by_side(const SamplerContext& c, const Level& level);
+/// i1. `offsets_B`: of the upper left texels; all four of each lane lie inside.
+Value lie_side_by_side(const SamplerContext& c, const Level& level, Value offsets_B);
+/// Five rows of five texels and three zeros, of 32 or 64 bits. `ahead`: asks memory for what lies to their right.
+std::array<Value, 5> load_side_by_side(const SamplerContext& c, const Level& level, Value offsets_B, bool ahead);
+/// The four texels of each lane in FourWords' order: as words, or as filter_halves has them (red and green, blue and alpha).
+std::array<Value, 4> words_side_by_side(const Ir& ir, const std::array<Value, 5>& rows);
+std::array<std::array<Value, 2>, 4> halves_side_by_side(const Ir& ir, const std::array<Value, 5>& rows);
+
 // -- filters of four halves (halves.cpp)
 bool filters_halves(const SamplerPlan& plan);
 /// One level, its four texels mixed.

@@ -190,8 +190,23 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
         ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
         [&] {
           Value top = texel_at(x.low, y.low);
-          std::vector<Value> v = level.start ? pairs(level.data, top, level.data, ir.add(top, pitch))
-                                             : pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
+          const auto by_lane = [&] {
+            return level.start ? pairs(level.data, top, level.data, ir.add(top, pitch))
+                               : pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
+          };
+          std::vector<Value> v;
+          if (in_texels && asks_side_by_side(c, level)) {
+            Value offsets_B = ir.shl(top, 2);
+            v = ir.if_else(
+                lie_side_by_side(c, level, offsets_B),
+                [&] {
+                  const std::array<Value, 4> four = words_side_by_side(ir, load_side_by_side(c, level, offsets_B, false));
+                  return std::vector<Value>(four.begin(), four.end());
+                },
+                by_lane);
+          } else {
+            v = by_lane();
+          }
           for (bool border : borders) {
             if (border) v.push_back(ir.false_mask()), v.push_back(ir.false_mask());
           }
