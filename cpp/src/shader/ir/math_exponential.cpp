@@ -13,6 +13,7 @@
 #include <limits>
 #include <string>
 
+#include "shader/ir/lane_range.hpp"
 #include "shader/ir/polynomial.hpp"
 
 namespace tilegpu::shader {
@@ -31,6 +32,24 @@ Value scale(const Ir& ir, Value p, Value n) {
   return ir.fmul(ir.fmul(p, power_of_two(ir, half)), power_of_two(ir, ir.sub(n, half)));
 }
 
+/// The same of an integral n as f32: one instruction of AVX-512, which rounds once, too.
+Value scale_by_float(const Ir& ir, Value p, Value n) {
+  const uint32_t lanes = Ir::lanes_of(p);
+  assert(Ir::type_of(p) == Ir::type_of(n) && Ir::bits_of(p) == 32);
+  if (!ir.wide || lanes < 16) return scale(ir, p, ir.fptosi(n));
+  if (lanes == 16) {
+    constexpr uint32_t kRoundAsSet = 4;
+    return ir.call_intrinsic("llvm.x86.avx512.mask.scalef.ps.512", {},
+                             {p, n, Ir::zero(Ir::type_of(p)), LLVMConstInt(ir.i16, 0xffff, 0), ir.c32(kRoundAsSet)});
+  }
+  Value halves[2];
+  for (uint32_t k = 0; k < 2; ++k) {
+    const std::vector<int> half = lane_range(k * lanes / 2, lanes / 2);
+    halves[k] = scale_by_float(ir, ir.shuffle(p, half), ir.shuffle(n, half));
+  }
+  return ir.shuffle(halves[0], halves[1], lane_range(0, lanes));
+}
+
 /// 2^r for r in [-0.5, 0.5]; 8e-9.
 Value exp2_fraction(const Ir& ir, Value r) {
   Value q = horner(ir, r, {0x1.62e43p-1f, 0x1.ebfbep-3f, 0x1.c6af6cp-5f, 0x1.3b2a54p-7f, 0x1.5f089p-10f, 0x1.44138ap-13f});
@@ -46,7 +65,7 @@ Value exp_scaled(const Ir& ir, Value x, int shift) {
   r = ir.fma(n, ir.fk(x, -kLn2Low), r);
   Value q = horner(ir, r, {0x1p-1f, 0x1.5554dcp-3f, 0x1.55551ap-5f, 0x1.120b9p-7f, 0x1.6d112cp-10f});
   Value p = ir.fadd(ir.fma(ir.fmul(r, r), q, r), ir.fk(x, 1));
-  Value result = scale(ir, p, ir.add(ir.fptosi(n), ir.ik(x, static_cast<uint32_t>(shift))));
+  Value result = scale_by_float(ir, p, shift ? ir.fadd(n, ir.fk(x, static_cast<float>(shift))) : n);
   return ir.select(ir.is_nan(x), x, result);
 }
 
@@ -135,7 +154,7 @@ static Value general_pow(const Ir& ir, Value x, Value y, bool known, float expon
 Value emit_exp2(const Ir& ir, Value x) {
   Value clamped = ir.fclamp(x, ir.fk(x, -160), ir.fk(x, 130));
   Value n = ir.round_even(clamped);
-  Value result = scale(ir, exp2_fraction(ir, ir.fsub(clamped, n)), ir.fptosi(n));
+  Value result = scale_by_float(ir, exp2_fraction(ir, ir.fsub(clamped, n)), n);
   return ir.select(ir.is_nan(x), x, result);
 }
 
