@@ -252,10 +252,36 @@ std::vector<Case> cases() {
       "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { vec2 z = c.xy; float n = 0.0;"
       "while (n < 40.0) { z = vec2(z.x * z.x - z.y * z.y, 2.0 * z.x * z.y) + c.zw * 0.7; n += 1.0; if (dot(z, z) > 4.0) break; }"
       "o = vec4(z * 0.1, n / 40.0, c.w); }";
-  all.push_back({"a loop, two packets at once", loop, one_target(VK_FORMAT_R32G32B32A32_SFLOAT)});
+  all.push_back({"a loop, some packets at once", loop, one_target(VK_FORMAT_R32G32B32A32_SFLOAT)});
   all.push_back({"a loop, blended", loop,
                  blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA, VK_BLEND_FACTOR_ONE,
                          VK_BLEND_FACTOR_ZERO)});
+  // All that packets which go together are split by (shader/ir/split_packets.cpp): masks, integers, doubles, sines of large angles, ways
+  // out.
+  all.push_back({"a loop of integers",
+                 "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { uint h = uint(c.x * 1e9), n = 0u; vec4 s = c;"
+                 "while (n < 30u) { h = (h ^ (h >> 15)) * 739982445u + uint(int(s.y * 1e10)); n += 1u + (h & 1u); s += vec4(h >> 8) / 1e8;"
+                 "if (h % 7u == 3u || s.x > 60.0) break; if (h % 5u == 1u) continue; s.w -= float(int(h) / 3) * 1e-9; }"
+                 "o = s * 0.05 + float(n); }",
+                 one_target(VK_FORMAT_R32G32B32A32_SFLOAT)});
+  all.push_back({"a loop of sines, some of large angles",
+                 "layout(location=0) in vec4 c; layout(location=0) out vec4 o; float turn(float x) { float s = 0.0;"
+                 "for (float k = 0.0; k < 20.0; k += 1.0 + abs(c.z)) { x = x * 9.0 + c.y; s += sin(x) + cos(x * 1e4);"
+                 "if (s > 3.0) return s - 9.0; } return s; }"
+                 "void main() { o = vec4(turn(c.x), turn(c.w * 1e7), fract(turn(c.y) * c.x), 1.0); if (o.x > 0.5) o.y = tan(o.x * 1e6); }",
+                 one_target(VK_FORMAT_R32G32B32A32_SFLOAT)});
+  all.push_back({"a loop of doubles and vectors of truth values",
+                 "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { dvec2 z = dvec2(c.xy); bvec4 b = bvec4(false);"
+                 "int n = 0; while (n < 25) { z = dvec2(z.x * z.x - z.y, z.y * 1.25lf); b = equal(b, lessThan(vec4(z, c.zw), c.wzyx)); n++;"
+                 "if (z.y > 2.0lf || any(b)) { if (z.x < 0.0lf) break; n += 2; } }"
+                 "o = vec4(vec2(z), n, mix(c.x, c.y, b.z)); }",
+                 one_target(VK_FORMAT_R32G32B32A32_SFLOAT)});
+  // What all lanes of a branch replace (shader/ir/unkept_values.cpp).
+  std::string replaced = "layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { vec4 s = c;";
+  for (int k = 0; k < 40; ++k) replaced += " s = s * c.yzwx + " + std::to_string(k % 3) + ".25;";
+  replaced += "if (c.x > 0.3) { s = sqrt(abs(c)) * 0.1; s.x += c.y; } o = s; }";
+  for (VkFormat format : {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R8G8B8A8_UNORM})
+    all.push_back({"a value that some lanes replace", replaced, one_target(format)});
   const EpilogueKey over = blended(VK_FORMAT_R8G8B8A8_UNORM, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
                                    VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA);
   all.push_back({"beside what is of the primitive",
@@ -345,7 +371,7 @@ void test_refused() {
   CHECK(!suits("layout(location=0) in vec4 c; layout(location=0) out vec4 o; void main() { gl_FragDepth = c.x; o = c; }"));
   CHECK(suits("layout(set=0, binding=0) uniform sampler2D t; layout(location=0) out vec4 o; void main() { o = texture(t, vec2(0)); }"));
   CHECK(!suits("layout(location=0) out vec4 o; void main() { o = vec4(float(gl_HelperInvocation)); }"));
-  // Loops that nobody can count: two packets at once where nothing but arithmetic is in them.
+  // Loops that nobody can count: some packets at once where nothing but arithmetic is in them.
   const std::string loop = "layout(location=0) flat in int n; layout(location=0) out vec4 o; ";
   CHECK(suits(loop + "void main() { o = vec4(0); for (int k = 0; k < n; ++k) o = o * 0.5 + 1.0; }"));
   CHECK(!suits(loop + "layout(set=0, binding=0) uniform sampler2D t;"

@@ -208,11 +208,12 @@ struct StageTraits {
   bool writes_memory = false, atomic_results_used = false, reads_written_memory = false;
   bool reads_addresses = false, writes_addresses = false;  // memory by address: of any buffer that has one
   bool loops = false, uses_images = false;
-  bool open_loops = false;          // some loop is not known to count (lower/counted_loops.hpp)
-  bool loads_words = false;         // of buffers or shared memory
-  bool tile_crosses_lanes = false;  // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
-  bool crosses_lanes = false;       // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
-  bool lanes_alone = true;          // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)
+  bool open_loops = false;              // some loop is not known to count (lower/counted_loops.hpp)
+  uint32_t open_loop_instructions = 0;  // of a round of the largest such loop
+  bool loads_words = false;             // of buffers or shared memory
+  bool tile_crosses_lanes = false;      // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
+  bool crosses_lanes = false;           // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
+  bool lanes_alone = true;              // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)
   std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) that stores and atomics reach
   uint32_t instructions = 0;                                    // of the functions that the entry point reaches
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes

@@ -355,10 +355,15 @@ class Ir {
   /// A bit for each lane of an i1 mask, as i32.
   Value movemask(Value mask) const {
     const uint32_t n = lanes_of(mask);
-    assert(is_mask(mask));
+    assert(is_mask(mask) && n <= 32);
     if (n == 1) return LLVMBuildZExt(builder, mask, i32, "");
-    Value packed = LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, n), "");
-    return n == 32 ? packed : n > 32 ? LLVMBuildTrunc(builder, packed, i32, "") : LLVMBuildZExt(builder, packed, i32, "");
+    Value packed = mask_bits(mask);
+    return n == 32 ? packed : LLVMBuildZExt(builder, packed, i32, "");
+  }
+  /// An integer of as many bits as there are lanes.
+  Value mask_bits(Value mask) const {
+    assert(is_mask(mask));
+    return LLVMBuildBitCast(builder, mask, LLVMIntTypeInContext(context, lanes_of(mask)), "");
   }
   /// The i1 mask of `n` lanes from the low bits of a scalar i32.
   Value mask_from_bits(Value word, uint32_t n) const {
@@ -370,9 +375,10 @@ class Ir {
     for (uint32_t k = 0; k < n; ++k) elements[k] = c32(1u << k);
     return ne(and_(splat(word, n), LLVMConstVector(elements, n)), LLVMConstNull(LLVMVectorType(i32, n)));
   }
-  Value any(Value mask) const { return ne(movemask(mask), c32(0)); }
+  Value any(Value mask) const { return lanes_of(mask) > 32 ? ne(mask_bits(mask), c64(0)) : ne(movemask(mask), c32(0)); }
   Value all(Value mask) const {
     const uint32_t n = lanes_of(mask);
+    if (n > 32) return eq(mask_bits(mask), c64(~uint64_t{0}));
     return eq(movemask(mask), c32(n >= 32 ? ~0u : (1u << n) - 1u));
   }
 

@@ -71,23 +71,32 @@ static Value convert_as_the_cpu(const Ir& ir, Value x) {
   const uint32_t lanes = Ir::lanes_of(x);
   if (lanes == 4) return ir.call_intrinsic("llvm.x86.sse2.cvttps2dq", {}, {x});
   if (lanes == 8) return ir.call_intrinsic("llvm.x86.avx.cvtt.ps2dq.256", {}, {x});
-  return lanes == 16 || lanes == 32 ? by_halves(ir, x, convert_as_the_cpu) : nullptr;
+  return lanes > 8 ? by_halves(ir, x, convert_as_the_cpu) : nullptr;
 }
 
-/// By AVX-512: `instruction` converts lanes of `mask` (i16), the others are 0.
-static Value convert_wide(const Ir& ir, const char* instruction, Value x, Value mask) {
+/// By AVX-512: `instruction` converts lanes of `mask` (i16), the others are `otherwise`'s.
+static Value convert_wide(const Ir& ir, const char* instruction, Value x, Value mask, Value otherwise) {
   constexpr uint32_t kNoExceptions = 8;
   assert(ir.wide && Ir::lanes_of(x) == 16 && Ir::type_of(mask) == ir.i16);
-  return ir.call_intrinsic(instruction, {}, {x, Ir::zero(Ir::vec(ir.i32, 16)), mask, ir.c32(kNoExceptions)});
+  return ir.call_intrinsic(instruction, {}, {x, otherwise, mask, ir.c32(kNoExceptions)});
+}
+
+/// By AVX-512, of lanes that no int32 can hold, but for those below: 0 where x is NaN, else the largest. Two of these instructions and a
+/// comparison are the whole conversion, and unseen_sums.cpp knows what they do not see.
+static Value beyond_int32(const Ir& ir, Value x) {
+  // A response for each class of numbers, of 4 bits: +0 for quiet and signalling NaN, the first operand for all others.
+  constexpr uint32_t kZeroForNan = 0x88, kNoExceptions = 8;
+  return ir.bits(ir.call_intrinsic(
+      "llvm.x86.avx512.mask.fixupimm.ps.512", {},
+      {ir.as_float(ir.ik(x, 0x7fffffffu)), x, ir.ik(x, kZeroForNan), ir.c32(0), LLVMConstInt(ir.i16, 0xffff, 0), ir.c32(kNoExceptions)}));
 }
 
 Value emit_float_to_int(const Ir& ir, Value x) {
   if (!kX86) return ir.call_intrinsic("llvm.fptosi.sat", {Ir::like(x, ir.i32), Ir::type_of(x)}, {x});  // an instruction, and the same
-  if (ir.wide && Ir::lanes_of(x) == 32) return by_halves(ir, x, emit_float_to_int);
-  if (ir.wide && Ir::lanes_of(x) == 16) {  // 0 where x is NaN
-    Value number = LLVMBuildBitCast(ir.builder, ir.fcmp(LLVMRealORD, x, x), ir.i16, "");
-    Value raw = convert_wide(ir, "llvm.x86.avx512.mask.cvttps2dq.512", x, number);
-    return ir.select(ir.fge(x, ir.fk(x, 0x1p31f)), ir.ik(x, 0x7fffffffu), raw);
+  if (ir.wide && Ir::lanes_of(x) > 16) return by_halves(ir, x, emit_float_to_int);
+  if (ir.wide && Ir::lanes_of(x) == 16) {  // what is too low becomes the least by itself
+    Value holds = LLVMBuildBitCast(ir.builder, ir.flt(x, ir.fk(x, 0x1p31f)), ir.i16, "");
+    return convert_wide(ir, "llvm.x86.avx512.mask.cvttps2dq.512", x, holds, beyond_int32(ir, x));
   }
   if (Value raw = convert_as_the_cpu(ir, x)) {
     // Below, 0x80000000 is right; above, all bits turned round are.
@@ -102,10 +111,11 @@ Value emit_float_to_int(const Ir& ir, Value x) {
 }
 
 Value emit_float_to_uint(const Ir& ir, Value x) {
-  if (ir.wide && Ir::lanes_of(x) == 32) return by_halves(ir, x, emit_float_to_uint);
+  if (ir.wide && Ir::lanes_of(x) > 16) return by_halves(ir, x, emit_float_to_uint);
   if (ir.wide && Ir::lanes_of(x) == 16) {             // beyond the range it is ~0
     Value positive = ir.fmax_second(x, ir.fk(x, 0));  // NaN to 0
-    return convert_wide(ir, "llvm.x86.avx512.mask.cvttps2udq.512", positive, LLVMConstInt(ir.i16, 0xffff, 0));
+    return convert_wide(ir, "llvm.x86.avx512.mask.cvttps2udq.512", positive, LLVMConstInt(ir.i16, 0xffff, 0),
+                        Ir::zero(Ir::vec(ir.i32, 16)));
   }
   Value clamped = ir.fclamp(x, ir.fk(x, 0), ir.fk(x, 0x1.fffffep31f));  // NaN to 0
   Value upper = ir.fge(clamped, ir.fk(x, 0x1p31f));

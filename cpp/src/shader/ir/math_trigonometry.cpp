@@ -3,8 +3,12 @@
 // In and out: see math.hpp. The argument is reduced in float, by pi or pi/2 in three parts (Cody and Waite, "Software Manual for the
 // Elementary Functions"; with fused multiply-adds the first product is exact). Lanes of |x| >= 2^18, where the number of turns would not
 // be, are reduced in double behind one branch: exact enough up to |x| = 2^30 or so; far beyond, results stay within -1..1 but say nothing.
+// Where code is for several packets that is a loop over one at a time, through memory: what is hardly ever run shall not take registers
+// from what stands around it.
 // Largest errors measured by tests/test_math.cpp against double precision, in ulp (Vulkan's limit in parentheses): sin, cos 2.1 for
 // |x| < 2^20 (absolute 2^-11 where |x| <= pi); tan 2.9; asin 1.9, acos 1.3, atan 1.4, atan2 1.5 (4096).
+#include <string_view>
+
 #include "shader/ir/math.hpp"
 #include "shader/ir/polynomial.hpp"
 
@@ -36,6 +40,71 @@ Angle reduce_wide(const Ir& ir, Value x, double per_x, double step, double step_
   return {r_f, nullptr, ir.trunc(LLVMBuildBitCast(ir.builder, sum, Ir::like(x, ir.i64), ""), ir.i32)};
 }
 
+/// condition ? rare() : usual, with control flow whose first way is unlikely.
+template <class Rare>
+std::vector<Value> unlikely(const Ir& ir, Value condition, Rare&& rare, const std::vector<Value>& usual) {
+  Block before = ir.current_block(), then = ir.block("rare"), after = ir.block("usual");
+  ir.br(condition, then, after);
+  LLVMMetadataRef weights[3] = {LLVMMDStringInContext2(ir.context, "branch_weights", 14), LLVMValueAsMetadata(ir.c32(1)),
+                                LLVMValueAsMetadata(ir.c32(2000))};
+  LLVMSetMetadata(LLVMGetBasicBlockTerminator(before), LLVMGetMDKindIDInContext(ir.context, "prof", 4),
+                  LLVMMetadataAsValue(ir.context, LLVMMDNodeInContext2(ir.context, weights, 3)));
+  ir.at(then);
+  const std::vector<Value> values = rare();
+  Block end = ir.current_block();
+  ir.br(after);
+  ir.at(after);
+  std::vector<Value> result;
+  assert(values.size() == usual.size());
+  for (size_t k = 0; k < values.size(); ++k) result.push_back(ir.phi(Ir::type_of(values[k]), {{values[k], end}, {usual[k], before}}));
+  return result;
+}
+
+/// Memory on the function's stack for three vectors, the same for all angles of as many lanes.
+Value angle_memory(const Ir& ir, uint32_t lanes) {
+  constexpr const char kName[] = "angles";
+  const Type type = LLVMArrayType2(ir.f32, uint64_t{3} * lanes);
+  Block entry = LLVMGetEntryBasicBlock(LLVMGetBasicBlockParent(ir.current_block()));
+  Value first = LLVMGetFirstInstruction(entry);
+  size_t length = 0;
+  if (first && LLVMIsAAllocaInst(first) && LLVMGetAllocatedType(first) == type &&
+      std::string_view(LLVMGetValueName2(first, &length)).starts_with(kName))
+    return first;
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(ir.context);
+  if (first)
+    LLVMPositionBuilderBefore(builder, first);
+  else
+    LLVMPositionBuilderAtEnd(builder, entry);
+  Value memory = LLVMBuildAlloca(builder, type, kName);
+  LLVMSetAlignment(memory, 64);
+  LLVMDisposeBuilder(builder);
+  return memory;
+}
+
+/// reduce_wide of all lanes, those of one packet at a time.
+Angle reduce_wide_apart(const Ir& ir, Value x, double per_x, double step, double step_low, float offset) {
+  const uint32_t lanes = Ir::lanes_of(x), at_once = ir.wide ? 16 : 8;
+  assert(Ir::bits_of(x) == 32);
+  if (lanes <= at_once) return reduce_wide(ir, x, per_x, step, step_low, offset);
+  assert(lanes % at_once == 0);
+  Value from = angle_memory(ir, lanes), to = ir.offset(from, uint64_t{4} * lanes), to_steps = ir.offset(to, uint64_t{4} * lanes);
+  ir.store(x, from, 4);
+  Block before = ir.current_block(), loop = ir.block("wide"), after = ir.block("wide_end");
+  ir.br(loop);
+  ir.at(loop);
+  Value at_B = LLVMBuildPhi(ir.builder, ir.i64, "");
+  const Angle some = reduce_wide(ir, ir.load(Ir::vec(ir.f32, at_once), ir.offset(from, at_B), 4), per_x, step, step_low, offset);
+  ir.store(some.r, ir.offset(to, at_B), 4);
+  ir.store(some.steps, ir.offset(to_steps, at_B), 4);
+  Value next_B = ir.add(at_B, ir.c64(uint64_t{4} * at_once)), zero = ir.c64(0);
+  Block end = ir.current_block();
+  LLVMAddIncoming(at_B, &zero, &before, 1);
+  LLVMAddIncoming(at_B, &next_B, &end, 1);
+  ir.br(ir.ult(next_B, ir.c64(uint64_t{4} * lanes)), loop, after);
+  ir.at(after);
+  return {ir.load(Ir::type_of(x), to, 4), nullptr, ir.load(Ir::like(x, ir.i32), to_steps, 4)};
+}
+
 /// By steps of pi (`half_steps` false) or pi/2.
 Angle reduce(const Ir& ir, Value x, bool half_steps, float offset) {
   assert(offset == 0 || offset == 0.5f);
@@ -49,15 +118,15 @@ Angle reduce(const Ir& ir, Value x, bool half_steps, float offset) {
   Value r = x;
   for (float part : parts) r = ir.fma(n, ir.fk(x, -part), r);
   Value large = ir.not_(ir.flt(ir.fabs(x), ir.fk(x, kReducedInFloat)));  // NaN too
-  const std::vector<Value> reduced = ir.if_else(
-      ir.any(large),
-      [&] {
-        const double wide_scale = static_cast<double>(scale);
-        const Angle w = reduce_wide(ir, x, 0x1.45f306dc9c883p-2 / wide_scale, 0x1.921fb54442d18p+1 * wide_scale,
-                                    0x1.1a62633145c07p-53 * wide_scale, offset);
-        return std::vector<Value>{ir.select(large, w.r, r), ir.select(large, w.steps, ir.bits(sum))};
-      },
-      [&] { return std::vector<Value>{r, ir.bits(sum)}; });
+  const std::vector<Value> reduced =
+      unlikely(ir, ir.any(large),
+               [&] {
+                 const double wide_scale = static_cast<double>(scale);
+                 const Angle w = reduce_wide_apart(ir, x, 0x1.45f306dc9c883p-2 / wide_scale, 0x1.921fb54442d18p+1 * wide_scale,
+                                                   0x1.1a62633145c07p-53 * wide_scale, offset);
+                 return std::vector<Value>{ir.select(large, w.r, r), ir.select(large, w.steps, ir.bits(sum))};
+               },
+               {r, ir.bits(sum)});
   return {reduced[0], ir.fmul(reduced[0], reduced[0]), reduced[1]};
 }
 
@@ -110,7 +179,7 @@ Value minus(const Ir& ir, float high, float low, Value v) { return ir.fadd(ir.fs
 Value emit_sin(const Ir& ir, Value x) {
   const Angle a = reduce(ir, x, false, 0);
   Value result = flip_where_odd(ir, sine_of_half_turn(ir, a), a.steps);
-  return ir.select(ir.feq(x, ir.fk(x, 0)), x, result);  // -0 stays
+  return ir.select(ir.fne(x, ir.fk(x, 0)), result, x);  // -0 stays
 }
 
 Value emit_cos(const Ir& ir, Value x) {

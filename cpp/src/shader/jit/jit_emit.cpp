@@ -12,6 +12,9 @@
 #include "shader/ir/ir_builder.hpp"
 #include "shader/ir/lane_access.hpp"
 #include "shader/ir/sampler_types.hpp"
+#include "shader/ir/split_packets.hpp"
+#include "shader/ir/unkept_values.hpp"
+#include "shader/ir/unseen_sums.hpp"
 #include "shader/jit/checked_code.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/jit/exact_selects.hpp"
@@ -31,6 +34,8 @@ constexpr const char* kPasses =
     "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
 constexpr const char* kSlicePasses =
     "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
+constexpr const char* kSplitPasses = "function(early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,dce)";
+constexpr const char* kMergePasses = "function(early-cse,dce)";  // after skip_unseen_sums
 constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
 // With code generation that optimises nothing these pay for themselves. What a shader's variables are made of is scalars and vectors: sroa
 // finds no more than mem2reg, in three times the time.
@@ -92,7 +97,8 @@ bool has_too_many_blocks(LLVMModuleRef module) {
 
 std::string pass_pipelines() {
   std::string all = kPasses;
-  for (const char* more : {kSlicePasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses}) all += std::string(";") + more;
+  for (const char* more : {kSlicePasses, kMergePasses, kSplitPasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses})
+    all += std::string(";") + more;
   return all;
 }
 
@@ -125,6 +131,8 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   const auto run_more = [&](const char* passes) {
     if (!failed && compile_goes_on()) failed = LLVMRunPasses(module, passes, machine, pass_options);
   };
+  if (!failed && of == Tier::optimised && skip_unseen_sums(module)) run_more(kMergePasses);
+  if (!failed && of == Tier::optimised) skip_unkept_values(module);
   if (!failed && answer_lane_steps(module)) run_more(of == Tier::quick ? "function(simplifycfg)" : kAnsweredPasses);
   if (LLVMGetNamedFunction(module, "llvm.coro.begin")) {
     run_more(kCoroutinePasses);
@@ -132,6 +140,10 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   }
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
   assert(failed || function);  // build_ir has seen it
+  // With mask registers: without them a mask is a vector like any other.
+  if (!failed && of == Tier::optimised && !std::strcmp(kind, "blocks") && LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) &&
+      split_packets(function, options.lanes))
+    run_more(kSplitPasses);
   constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
   const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
   if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice))

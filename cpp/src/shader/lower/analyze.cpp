@@ -399,7 +399,8 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   if (!memory_B) return Error{memory_B.error().code, "shader '" + shader_module.label() + "': " + memory_B.error().message};
   t.private_memory_B = *memory_B;
   instruction_traits(m, fragment, t);
-  t.open_loops = t.loops && has_open_loops(m, *constants, *divergence);
+  if (t.loops) t.open_loop_instructions = largest_open_loop(m, *constants, *divergence);
+  t.open_loops = t.open_loop_instructions != 0;
   memory_traits(m, t);
   t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
 

@@ -2,9 +2,9 @@
 //
 // In: FragmentKey, EpilogueKey. Out: machine code. Where all inputs have one value all over the primitive, as the colour of a rectangle,
 // a second loop does without the body: that runs once, before it. Whether they have is seen from the vertices in each call.
-// Shaders with loops that nobody can count (ray marching, fractals) go over pairs of packets: each round of such a loop waits for the one
-// before, and the two fill each other's gaps.
-// Source: abi.hpp; Vulkan specification, "Fragment Shaders", "Polygon Rasterization" (interpolation).
+// Shaders with loops that nobody can count (ray marching, fractals) go over several packets at once: each round of such a loop waits for
+// the one before, and packets fill each other's gaps. Source: abi.hpp; Vulkan specification, "Fragment Shaders", "Polygon Rasterization"
+// (interpolation).
 #include <spirv/unified1/GLSL.std.450.h>
 
 #include <bit>
@@ -17,6 +17,9 @@ namespace {
 
 // Beyond this the calls and stores between body and epilogue are a small part of the time: worth code of its own only where it is used.
 constexpr uint32_t kMostBlockInstructions = 14;
+constexpr uint32_t kMostPackets = 4;
+// With 32 registers loops of up to so many instructions go over four packets at once, longer ones, and all with 16 registers, over two.
+constexpr uint32_t kMostLoopInstructionsOfFour = 1000;
 
 bool interpolates_elsewhere(const Module& m, const Instruction& i) {
   if (i.op != spv::OpExtInst || m.operand(i, 0) != m.glsl450) return false;
@@ -61,35 +64,35 @@ InputKinds kinds_of(const FragmentBuilder& builder) {
 struct BlocksBuilder {
   const FragmentKey& key;
   const EpilogueKey& epilogue;
-  uint32_t packet_lanes;  // the body has as many, or twice that: two packets
+  uint32_t packet_lanes;  // the body has as many, or those of some packets
   Value f = nullptr;
   Block end = nullptr;
 
   Block loop_over(Lowering& l, const std::vector<FragmentBuilder::InputVariable>& variables, bool constant);
-  void write_pair(const Ir& ir, Value args, WholePacket& both, Value has_second) const;
+  void write_each(const Ir& ir, Value args, WholePacket& all, Value left) const;
   void choose(const Lowering& l, const std::vector<uint32_t>& rows, Block constant, Block any) const;
 };
 
-/// The epilogue of the first packet, and of the second where there is one.
-void BlocksBuilder::write_pair(const Ir& ir, Value args, WholePacket& both, Value has_second) const {
-  assert(ir.lanes == 2 * packet_lanes && !both.constant && both.once);
+/// The epilogue of each packet of those that are left.
+void BlocksBuilder::write_each(const Ir& ir, Value args, WholePacket& all, Value left) const {
+  assert(ir.lanes > packet_lanes && !all.constant && all.once);
   const Ir one(ir.module, packet_lanes);
   one.at(ir.current_block());
-  const auto write = [&](uint32_t second) {
+  const auto write = [&](uint32_t k) {
     std::vector<int> lanes;
-    for (uint32_t lane = 0; lane < packet_lanes; ++lane) lanes.push_back(static_cast<int>(second * packet_lanes + lane));
+    for (uint32_t lane = 0; lane < packet_lanes; ++lane) lanes.push_back(static_cast<int>(k * packet_lanes + lane));
     const auto part = [&](Value v) { return v ? one.shuffle(v, lanes) : nullptr; };
     WholePacket packet;
-    packet.once = both.once;
-    packet.tile_pixel = second ? one.add(both.tile_pixel, one.c64(16)) : both.tile_pixel;
-    for (size_t t = 0; t < both.color.size(); ++t)
-      for (size_t c = 0; c < 4; ++c) packet.color[t][c] = part(both.color[t][c]);
-    for (size_t c = 0; c < 4; ++c) packet.source1[c] = part(both.source1[c]);
+    packet.once = all.once;
+    packet.tile_pixel = k ? one.add(all.tile_pixel, one.c64(16 * k)) : all.tile_pixel;
+    for (size_t t = 0; t < all.color.size(); ++t)
+      for (size_t c = 0; c < 4; ++c) packet.color[t][c] = part(all.color[t][c]);
+    for (size_t c = 0; c < 4; ++c) packet.source1[c] = part(all.source1[c]);
     emit_whole_packet(one, epilogue, args, packet);
-    both.once = packet.once;
+    all.once = packet.once;
   };
   write(0);
-  one.if_then(has_second, [&] { write(1); });
+  for (uint32_t k = 1; k < ir.lanes / packet_lanes; ++k) one.if_then(one.icmp(LLVMIntUGT, left, one.c32(k)), [&] { write(k); });
   ir.at(one.current_block());
 }
 
@@ -99,20 +102,20 @@ Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::I
   assert(f && end && l.fragment);
   const Ir& ir = l.ir;
   const uint32_t packets = ir.lanes / packet_lanes;
-  assert(packets * packet_lanes == ir.lanes && packets <= 2);
+  assert(packets * packet_lanes == ir.lanes && packets <= kMostPackets);
   Block once = ir.block(f, "once"), loop = ir.block(f, "packet");
   ir.at(once);
-  // Lane 4q+p: pixel p of quad q; the second packet's are four pixels to the right. Sums of such small numbers and halves are exact, so a
+  // Lane 4q+p: pixel p of quad q; the next packet's are four pixels to the right. Sums of such small numbers and halves are exact, so a
   // step of 4 gives the bits of a new conversion.
   const auto centres = [&](Value corner, uint32_t bit) {
-    Value steps[2 * kMaxLanes];
+    Value steps[kMostPackets * kMaxLanes];
     for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
       const uint32_t in = lane % packet_lanes, before = bit == 0 ? lane / packet_lanes * 4 : 0;
       steps[lane] = ir.c32(before + (in >> (2 + bit) & 1) * 2 + (in >> bit & 1));
     }
     return ir.fadd(ir.sitofp(ir.add(ir.splat(corner), LLVMConstVector(steps, ir.lanes))), ir.fk(0.5f));
   };
-  Value x = nullptr, y = nullptr, first_x = nullptr, has_second = nullptr;
+  Value x = nullptr, y = nullptr, first_x = nullptr;
   if (!constant) first_x = centres(LLVMGetParam(f, 2), 0), y = centres(LLVMGetParam(f, 3), 1);
   ir.at(loop);
   if (!constant) x = LLVMBuildPhi(ir.builder, ir.vf32, "");
@@ -120,11 +123,12 @@ Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::I
   Block body = constant ? ir.block(f, "body") : nullptr;
   if (constant) ir.at(body);
   Value place_x = x;
-  if (packets == 2) {  // the last packet of an odd number twice
-    std::vector<int> first_twice;
-    for (uint32_t lane = 0; lane < ir.lanes; ++lane) first_twice.push_back(static_cast<int>(lane % packet_lanes));
-    has_second = ir.icmp(LLVMIntUGT, left, ir.c32(1));
-    place_x = ir.select(has_second, x, ir.shuffle(x, first_twice));
+  if (packets > 1) {  // the first packet again in place of those that are not there
+    std::vector<int> first_again;
+    std::vector<Value> number;
+    for (uint32_t lane = 0; lane < ir.lanes; ++lane)
+      first_again.push_back(static_cast<int>(lane % packet_lanes)), number.push_back(ir.c32(lane / packet_lanes));
+    place_x = ir.select(ir.ugt(ir.splat(left), LLVMConstVector(number.data(), ir.lanes)), x, ir.shuffle(x, first_again));
   }
 
   FragmentBuilder builder{l, key, {l, key, once, {place_x, y}}, variables};
@@ -140,8 +144,8 @@ Block BlocksBuilder::loop_over(Lowering& l, const std::vector<FragmentBuilder::I
   builder.write_outputs(&packet);
   packet.once = constant ? ir.current_block() : once;
   if (constant) ir.at(loop);
-  if (packets == 2)
-    write_pair(ir, l.args, packet, has_second);
+  if (packets > 1)
+    write_each(ir, l.args, packet, left);
   else
     emit_whole_packet(ir, epilogue, l.args, packet);
   Value next_pixel = ir.add(pixel, ir.c64(16 * packets)), next_left = ir.sub(left, ir.c32(packets));
@@ -205,11 +209,24 @@ void BlocksBuilder::choose(const Lowering& l, const std::vector<uint32_t>& rows,
 }
 
 /// Loops that nobody can count, whose rounds do nothing but compute. Arrays in the thread's scratch memory have room for one packet.
-bool goes_in_pairs(const StageTraits& traits) { return traits.open_loops && !traits.uses_images && traits.private_memory_B == 0; }
+bool goes_together(const StageTraits& traits) { return traits.open_loops && !traits.uses_images && traits.private_memory_B == 0; }
 
-Status build_blocks(const FragmentKey& key, bool is_short, bool in_pairs, const EpilogueKey& epilogue, const Constants& constants,
+/// How many packets one body is for.
+uint32_t packets_at_once(const StageTraits& traits, uint32_t lanes) {
+  if (!goes_together(traits)) return 1;
+  // What goes lane by lane through memory knows 32 lanes.
+  const bool has_room = lanes == 16 && !traits.uses_addresses();
+  return has_room && traits.open_loop_instructions <= kMostLoopInstructionsOfFour ? kMostPackets : 2;
+}
+
+struct BlocksShape {
+  bool is_short;
+  uint32_t packets;  // at once
+};
+
+Status build_blocks(const FragmentKey& key, BlocksShape shape, const EpilogueKey& epilogue, const Constants& constants,
                     const Divergence& divergence, LLVMModuleRef module, const char* name, uint32_t lanes) {
-  Lowering l(module, in_pairs ? 2 * lanes : lanes, key.module->module(), constants, divergence, key.resources);
+  Lowering l(module, shape.packets * lanes, key.module->module(), constants, divergence, key.resources);
   l.fragment = true;
   const Ir& ir = l.ir;
   Type parameters[] = {ir.ptr, ir.i64, ir.i32, ir.i32, ir.i32};
@@ -223,7 +240,7 @@ Status build_blocks(const FragmentKey& key, bool is_short, bool in_pairs, const 
   const InputKinds kinds = kinds_of(inputs);
   // A second loop pays where the body is short: it is compiled for pictures that may never have a constant colour. Quick code is for the
   // first packets and has to be made soon.
-  const bool never_constant = kinds.of_pixel || in_pairs || (!kinds.rows.empty() && (ir.quick || !is_short));
+  const bool never_constant = kinds.of_pixel || shape.packets > 1 || (!kinds.rows.empty() && (ir.quick || !shape.is_short));
   const bool always_constant = !never_constant && kinds.rows.empty();
   if (never_constant || always_constant) {
     Block first = builder.loop_over(l, inputs.variables, always_constant);
@@ -252,7 +269,7 @@ Status build_blocks(const FragmentKey& key, bool is_short, bool in_pairs, const 
 bool suits_blocks(const FragmentKey& key, const StageTraits& traits) {
   return !key.per_sample && !traits.discards && !traits.writes_depth && !traits.writes_sample_mask && !traits.writes_stencil &&
          !traits.reads_tile && !traits.reads_sample_mask && !traits.reads_helper && !traits.uses_centroid && !traits.per_sample &&
-         !traits.writes_memory && !traits.asks_who_runs && (!traits.open_loops || goes_in_pairs(traits));
+         !traits.writes_memory && !traits.asks_who_runs && (!traits.open_loops || goes_together(traits));
 }
 
 Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, const StageTraits& traits, const EpilogueKey& epilogue,
@@ -262,10 +279,10 @@ Expected<Code<BlocksFunction>> compile_blocks(Jit& jit, const FragmentKey& key, 
   CodeKey code("blocks");
   add_fragment(code, key);
   add_epilogue(code, epilogue);
-  const Jit::Build build = [key, is_short, in_pairs = goes_in_pairs(traits), epilogue, lanes = jit.lanes()](LLVMModuleRef module,
-                                                                                                            const char* name) {
+  const BlocksShape shape = {is_short, packets_at_once(traits, jit.lanes())};
+  const Jit::Build build = [key, shape, epilogue, lanes = jit.lanes()](LLVMModuleRef module, const char* name) {
     return analyse_and_build(key, [&](const Constants& constants, const Divergence& divergence) {
-      return build_blocks(key, is_short, in_pairs, epilogue, constants, divergence, module, name, lanes);
+      return build_blocks(key, shape, epilogue, constants, divergence, module, name, lanes);
     });
   };
   if (!is_short) return Code<BlocksFunction>(jit.offer(code, build));

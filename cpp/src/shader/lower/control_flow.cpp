@@ -514,6 +514,9 @@ void Lowering::loop(uint32_t r, const Item& item) {
   state.continue_ = ir.block("continue"), state.latch = ir.block("latch"), state.merge = ir.block("loop_end");
   ir.br(header);
   ir.at(header);
+  // Who left in an earlier round is no lane of the loop any more: what counts is who leaves in this one. Without this each round would
+  // wait for the mask of all before.
+  if (facts.node) ir.store(Ir::zero(ir.vi32), state.gone, ir.lanes * 4);
   exec = facts.node ? load_mask(state.loop_mask) : state.entry_exec;
   if (facts.continue_node) state.gone_continue = mask_alloca("continued");
   region(construct.regions[0]);

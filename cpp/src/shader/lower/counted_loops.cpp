@@ -276,16 +276,20 @@ std::optional<CountedLoop> count_rounds(const Module& m, const Constants& consta
   return Size{m, constants, d}.of_loop(facts, loop, from);
 }
 
-bool has_open_loops(const Module& m, const Constants& constants, const Divergence& d) {
+uint32_t largest_open_loop(const Module& m, const Constants& constants, const Divergence& d) {
+  uint64_t most = 0;
   for (const auto& [id, facts] : d.functions) {
     for (const Region& region : facts.tree.regions) {
       for (const Item& item : region.items) {
         const bool is_loop = item.kind == ItemKind::construct && facts.tree.constructs[item.construct].kind == ConstructKind::loop;
-        if (is_loop && !count_rounds(m, constants, d, facts, item.construct, item.from)) return true;
+        if (!is_loop || count_rounds(m, constants, d, facts, item.construct, item.from)) continue;
+        Size size{m, constants, d};
+        for (uint32_t r : facts.tree.constructs[item.construct].regions) most = std::max(most, size.of_region(facts, r));
+        most = std::max<uint64_t>(most, 1);
       }
     }
   }
-  return false;
+  return static_cast<uint32_t>(std::min<uint64_t>(most, ~0u));
 }
 
 }  // namespace tilegpu::shader

@@ -34,7 +34,8 @@ struct CountedLoop {
 std::optional<CountedLoop> count_rounds(const Module& m, const Constants& constants, const Divergence& d, const FunctionFacts& facts,
                                         uint32_t loop, uint32_t from);
 
-/// Whether a function that is called has a loop that is not counted.
-bool has_open_loops(const Module& m, const Constants& constants, const Divergence& d);
+/// Instructions of one round (long ones count for several) of the largest loop that is not counted; 0: all are, in functions that are
+/// called.
+uint32_t largest_open_loop(const Module& m, const Constants& constants, const Divergence& d);
 
 }  // namespace tilegpu::shader

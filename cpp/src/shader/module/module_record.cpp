@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 7);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 56 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
+static_assert(fields_of<StageTraits>() == 57 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 13 &&
@@ -228,6 +228,7 @@ void fields(A& archive, StageTraits& t) {
   for (uint32_t& stride_B : t.transform_feedback.stride_B) archive.number(stride_B);
   archive.number(t.clip_distances), archive.number(t.cull_distances), archive.number(t.outputs_written);
   archive.number(t.private_memory_B), archive.number(t.instructions), archive.number(t.shared_memory_B);
+  archive.number(t.open_loop_instructions);
   archive.number(t.payload_offset_B), archive.number(t.payload_B);
   for (uint32_t& size : t.workgroup_size) archive.number(size);
   for (bool* flag : {&t.discards,
