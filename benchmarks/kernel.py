@@ -2,8 +2,9 @@
 
     python benchmarks/kernel.py [--scene NAME ...] [--threads N ...] [--rounds N] [--stages]     (make bench-kernel)
 
-The kernel is ``benchmarks/cpp/bench_scenes.cpp``, compiled here with ``c++`` for this processor, which must have AVX-512. Both begin with
-the vertices and end with a complete image, and the images are compared: pixels whose channels differ by one, and by more.
+The kernel of two scenes of meshes is ``benchmarks/cpp/bench_scenes.cpp``, compiled here with ``c++`` for this processor, which must have
+AVX-512. Both begin with the vertices and end with a complete image, and the images are compared: pixels whose channels differ by one, and
+by more. Whole pictures by one shader, and a product of matrices, have kernels of their own (``kernel_effects.py``).
 ``kernel/ours`` is the median of the ratios of neighbouring turns, with the least and the greatest; by the clock and by processor time (of
 all threads). ``--stages``: where one thread's time goes, of the kernel by the processor's counter, of tilegpu by ``perf record``, which
 must be installed.
@@ -25,6 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import kernel_effects
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,11 +125,17 @@ def compare(library: Any, scene: str, threads: int, rounds: int) -> None:
     kernel = Kernel(library, frame, threads)
     kernel.draw()
     difference = np.abs(ours.astype(np.int16) - kernel.picture()).max(-1)
-    runs: tuple[Callable[[], object], ...] = (kernel.draw, lambda: renderer.render(frame, read=False))
+    _print_row(scene, threads, rounds, (kernel.draw, lambda: renderer.render(frame, read=False)), difference)
+    kernel.free()
+
+
+def _print_row(
+    scene: str, threads: int, rounds: int, runs: tuple[Callable[[], object], ...], difference: NDArray[Any], end: str = "\n"
+) -> None:
+    """Times both by turns."""
     for run in runs:
         _turn(run, 3)
     turns = [[_turn(run, 7) for run in runs] for _ in range(rounds)]
-    kernel.free()
     text = f"{scene:28}{threads:8}"
     for kind in (0, 1):
         ratios = [k[kind] / t[kind] for k, t in turns]
@@ -135,7 +143,26 @@ def compare(library: Any, scene: str, threads: int, rounds: int) -> None:
             f"{statistics.median(k[kind] for k, _ in turns):10.2f}{statistics.median(t[kind] for _, t in turns):9.2f}"
             f"{statistics.median(ratios):7.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
         )
-    print(f"{text}{int((difference == 1).sum()):10}{int((difference > 1).sum()):6}", flush=True)
+    print(f"{text}{int((difference == 1).sum()):10}{int((difference > 1).sum()):6}", end=end, flush=True)
+
+
+def compare_effect(libraries: dict[str, Any], scene: str, threads: int, rounds: int) -> None:
+    """Prints the row of a whole picture's kernel, made by the compiler whose code is quicker."""
+    device = tilegpu.Device(threads=threads)
+    work = kernel_effects.work_of(device, scene)
+    work.run()
+    device.wait_compiles()
+    work.run()
+    kernels = {name: kernel_effects.Effect(library, work, threads) for name, library in libraries.items()}
+    for kernel in kernels.values():
+        kernel.draw()
+    times = {name: min(_turn(kernel.draw, 3)[1] for _ in range(3)) for name, kernel in kernels.items()}
+    best = min(times, key=lambda name: times[name])
+    kernel = kernels[best]
+    difference = np.abs(work.result().astype(np.int64) - kernel.picture()).max(-1)
+    _print_row(scene, threads, rounds, (kernel.draw, work.run), difference, end=f"  {best}\n")
+    for kernel in kernels.values():
+        kernel.free()
 
 
 _FRAMES = """
@@ -196,7 +223,8 @@ def stages(library: Any, scene: str, folder: Path) -> None:
 def main() -> int:
     """Prints the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--scene", action="append", choices=SCENES, help="one scene (again for more; default: all)")
+    every = (*SCENES, *kernel_effects.EFFECTS)
+    parser.add_argument("--scene", action="append", choices=every, help="one scene (again for more; default: all)")
     parser.add_argument("--threads", action="append", type=int, help="how many (again for more; default: 1 and 2)")
     parser.add_argument("--rounds", type=int, default=15, help="turns (default 15)")
     parser.add_argument("--stages", action="store_true", help="also where the time goes")
@@ -204,13 +232,19 @@ def main() -> int:
     print(", ".join(f"{k} {v}" for k, v in machine().items()))
     clock, processor = "clock: kernel, ours, kernel/ours", "processor"
     print(f"{'scene':28}{'threads':>8}  {clock:38}{processor:38}{'1 apart':>8}{'more':>6}")
+    chosen = options.scene or every
     with tempfile.TemporaryDirectory() as name:
-        library = compile_kernel(Path(name))
-        for scene in options.scene or SCENES:
+        folder = Path(name)
+        library = compile_kernel(folder)
+        effects = {c: kernel_effects.compile_effects(folder, c) for c in kernel_effects.compilers()}
+        for scene in chosen:
             for threads in options.threads or (1, 2):
-                compare(library, scene, threads, options.rounds)
-        for scene in options.scene or SCENES if options.stages else ():
-            stages(library, scene, Path(name))
+                if scene in SCENES:
+                    compare(library, scene, threads, options.rounds)
+                else:
+                    compare_effect(effects, scene, threads, options.rounds)
+        for scene in (s for s in chosen if options.stages and s in SCENES):
+            stages(library, scene, folder)
     return 0
 
 
