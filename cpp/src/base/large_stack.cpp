@@ -49,28 +49,51 @@ sigset_t all_but_own() {
 
 }  // namespace
 
-void on_large_stack(size_t size_B, const std::function<void()>& call) {
+bool on_stack_of(size_t size_B, const std::function<void()>& call) {
   assert(call && size_B);
   Call c{call, nullptr};
-  if (is_large) return call();
-  if (is_address_space_limited()) size_B = std::min(size_B, kOfLimited_B);
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes)) return false;
   const sigset_t others = all_but_own();
   sigset_t before;
-  for (; size_B > kUsual_B; size_B /= 2) {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes)) break;
-    pthread_t thread;
-    pthread_sigmask(SIG_BLOCK, &others, &before);  // inherited
-    const bool began =
-        !pthread_attr_setstacksize(&attributes, size_B) && !pthread_create(&thread, &attributes, Call::run, static_cast<void*>(&c));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    pthread_attr_destroy(&attributes);
-    if (!began) continue;
-    pthread_join(thread, nullptr);
-    if (c.thrown) std::rethrow_exception(c.thrown);
-    return;
-  }
+  pthread_t thread;
+  pthread_sigmask(SIG_BLOCK, &others, &before);  // inherited
+  const bool began =
+      !pthread_attr_setstacksize(&attributes, size_B) && !pthread_create(&thread, &attributes, Call::run, static_cast<void*>(&c));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (!began) return false;
+  pthread_join(thread, nullptr);
+  if (c.thrown) std::rethrow_exception(c.thrown);
+  return true;
+}
+
+void on_large_stack(size_t size_B, const std::function<void()>& call) {
+  assert(call && size_B);
+  if (is_large) return call();
+  if (is_address_space_limited()) size_B = std::min(size_B, kOfLimited_B);
+  for (; size_B > kUsual_B; size_B /= 2)
+    if (on_stack_of(size_B, call)) return;
   call();
+}
+
+size_t stack_left_B() {
+  struct Bounds {
+    uintptr_t lowest = 0, end = 0;
+  };
+  static thread_local const Bounds bounds = [] {
+    Bounds b;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes)) return b;
+    void* lowest = nullptr;
+    size_t size_B = 0;
+    if (!pthread_attr_getstack(&attributes, &lowest, &size_B)) b = {reinterpret_cast<uintptr_t>(lowest), size_B};
+    pthread_attr_destroy(&attributes);
+    b.end += b.lowest;
+    return b;
+  }();
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here > bounds.lowest && here < bounds.end ? here - bounds.lowest : 0;
 }
 
 }  // namespace tilegpu

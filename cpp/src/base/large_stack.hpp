@@ -13,5 +13,9 @@ namespace tilegpu {
 /// space is limited (RLIMIT_AS), a stack takes from what the call may need: it is of 64 MiB at most. Within such a call another one stays
 /// on its stack.
 void on_large_stack(size_t size_B, const std::function<void()>& call);
+/// On a thread whose stack has so much. False: there is none to be had, and nothing was called.
+bool on_stack_of(size_t size_B, const std::function<void()>& call);
+/// What is left of the calling thread's stack; 0 where that is not known, as on a stack that a program made itself.
+size_t stack_left_B();
 
 }  // namespace tilegpu

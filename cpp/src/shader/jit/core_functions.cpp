@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "shader/jit/checked_code.hpp"
+#include "shader/jit/deep_frame.hpp"
 
 namespace tilegpu::shader {
 
@@ -34,6 +35,7 @@ uint64_t core_function(const char* name) {
   if (is("memset")) return reinterpret_cast<uintptr_t>(&std::memset);
   if (is(kQuickFragmentInputs)) return fragment_inputs;
   if (is(kQuickAttribute)) return attribute;
+  if (is(kRunDeep)) return reinterpret_cast<uintptr_t>(&run_deep);
   return checker_address(name);
 }
 

@@ -11,12 +11,14 @@
 
 #include "shader/ir/ir_builder.hpp"
 #include "shader/ir/lane_access.hpp"
+#include "shader/ir/promote.hpp"
 #include "shader/ir/sampler_types.hpp"
 #include "shader/ir/split_packets.hpp"
 #include "shader/ir/unkept_values.hpp"
 #include "shader/ir/unseen_sums.hpp"
 #include "shader/jit/checked_code.hpp"
 #include "shader/jit/compile_crew.hpp"
+#include "shader/jit/deep_frame.hpp"
 #include "shader/jit/exact_selects.hpp"
 #include "shader/jit/jit.hpp"
 #include "shader/jit/jit_schedule.hpp"
@@ -29,17 +31,17 @@ namespace tilegpu::shader {
 namespace {
 
 // SPIR-V-shaped IR is variables and redundant scalar code; vectorisers, loop and inter-procedural passes find nothing in it.
-// instcombine's fixpoint check is a fatal error in LLVM 19 unless it is turned off.
-constexpr const char* kPasses =
-    "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
+// instcombine's fixpoint check is a fatal error in LLVM 19 unless it is turned off. Between the two variables become values.
+constexpr const char* kInlinePasses = "always-inline";
+constexpr const char* kPasses = "function(sroa,early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,simplifycfg,early-cse,dce)";
 constexpr const char* kSlicePasses =
     "function(adce,simplifycfg,loop(loop-deletion),instcombine<no-verify-fixpoint;max-iterations=1>,adce,simplifycfg<no-keep-loops>)";
 constexpr const char* kSplitPasses = "function(early-cse,instcombine<no-verify-fixpoint;max-iterations=1>,dce)";
 constexpr const char* kMergePasses = "function(early-cse,dce)";  // after skip_unseen_sums
 constexpr const char* kHoistPasses = "function(loop-mssa(licm))";
 // With code generation that optimises nothing these pay for themselves. What a shader's variables are made of is scalars and vectors: sroa
-// finds no more than mem2reg, in three times the time.
-constexpr const char* kQuickPasses = "function(mem2reg,early-cse,dce)";
+// finds no more than promote_variables(), in several times the time.
+constexpr const char* kQuickPasses = "function(early-cse,dce)";
 
 // Once it is known which lanes reach memory in order, one of the two ways is left. Coroutines are split last: what is a value by then needs
 // no place in their frames, and what is left of their frames' loads and stores is tidied up.
@@ -70,22 +72,26 @@ ContextHolder::ContextHolder() {
         if (LLVMGetDiagInfoSeverity(info) == LLVMDSError) holder.messages += text + "; ";
         const size_t frame = text.find(kFrameText);
         if (LLVMGetDiagInfoSeverity(info) == LLVMDSWarning && frame != std::string::npos)
-          holder.frame_B = std::max<uint64_t>(holder.frame_B, std::strtoull(text.c_str() + frame + std::strlen(kFrameText), nullptr, 10));
+          holder.add_frame(std::strtoull(text.c_str() + frame + std::strlen(kFrameText), nullptr, 10));
       },
       this);
 }
 
-bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits) {
+/// Of variables, and of every value if it has a place of `value_B`.
+static uint64_t places_B(LLVMModuleRef module, uint64_t value_B) {
   assert(module);
-  // Quick code gives nearly every value a place in the frame, of a vector's size at most; registers of SVE are spilled whole.
-  const uint64_t kValue_B = std::max(64u, sve_bits / 8);
   LLVMTargetDataRef layout = LLVMGetModuleDataLayout(module);
   uint64_t frame_B = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(f); block; block = LLVMGetNextBasicBlock(block))
       for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
-        frame_B += LLVMIsAAllocaInst(i) ? LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) : kValue_B;
-  return frame_B < kMaxStackFrame_B;
+        frame_B += LLVMIsAAllocaInst(i) ? LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) : value_B;
+  return frame_B;
+}
+
+bool has_small_frame(LLVMModuleRef module, uint32_t sve_bits) {
+  // Quick code gives nearly every value a place in the frame, of a vector's size at most; registers of SVE are spilled whole.
+  return places_B(module, std::max(64u, sve_bits / 8)) < kMaxStackFrame_B;
 }
 
 bool has_too_many_blocks(LLVMModuleRef module) {
@@ -97,9 +103,46 @@ bool has_too_many_blocks(LLVMModuleRef module) {
 
 std::string pass_pipelines() {
   std::string all = kPasses;
-  for (const char* more : {kSlicePasses, kMergePasses, kSplitPasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses})
+  for (const char* more :
+       {kInlinePasses, kSlicePasses, kMergePasses, kSplitPasses, kHoistPasses, kAnsweredPasses, kCoroutinePasses, kResumedPasses})
     all += std::string(";") + more;
   return all;
+}
+
+/// LLVM's and our own, as far as the compile goes on. Code of loops that a slice needs no more, or where much is the same each time, has
+/// more.
+static LLVMErrorRef run_passes(LLVMModuleRef module, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
+                               uint32_t lanes) {
+  LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef failed = nullptr;
+  const auto run_more = [&](const char* passes) {
+    if (!failed && compile_goes_on()) failed = LLVMRunPasses(module, passes, machine, pass_options);
+  };
+  if (of == Tier::optimised) run_more(kInlinePasses);
+  if (!failed) promote_variables(module);
+  run_more(of == Tier::quick ? kQuickPasses : kPasses);
+  if (!failed && of == Tier::optimised && skip_unseen_sums(module)) run_more(kMergePasses);
+  if (!failed && of == Tier::optimised) skip_unkept_values(module);
+  if (!failed && answer_lane_steps(module)) run_more(of == Tier::quick ? "function(simplifycfg)" : kAnsweredPasses);
+  if (LLVMGetNamedFunction(module, "llvm.coro.begin")) {
+    run_more(kCoroutinePasses);
+    if (of == Tier::optimised) run_more(kResumedPasses);
+  }
+  LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
+  assert(failed || function);  // build_ir has seen it
+  // With mask registers: without them a mask is a vector like any other.
+  if (!failed && of == Tier::optimised && !std::strcmp(kind, "blocks") && LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) &&
+      split_packets(function, lanes))
+    run_more(kSplitPasses);
+  constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
+  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
+  if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice))
+    failed = LLVMRunPasses(module, kSlicePasses, machine, pass_options);
+  if (!failed && of == Tier::optimised &&
+      LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
+    failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
+  LLVMDisposePassBuilderOptions(pass_options);
+  return failed;
 }
 
 Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
@@ -126,32 +169,9 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
     add_text_attribute(f, "probe-stack", "inline-asm");
   }
   if (options.sve_bits) set_register_bits(module, options.sve_bits);
-  LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failed = LLVMRunPasses(module, of == Tier::quick ? kQuickPasses : kPasses, machine, pass_options);
-  const auto run_more = [&](const char* passes) {
-    if (!failed && compile_goes_on()) failed = LLVMRunPasses(module, passes, machine, pass_options);
-  };
-  if (!failed && of == Tier::optimised && skip_unseen_sums(module)) run_more(kMergePasses);
-  if (!failed && of == Tier::optimised) skip_unkept_values(module);
-  if (!failed && answer_lane_steps(module)) run_more(of == Tier::quick ? "function(simplifycfg)" : kAnsweredPasses);
-  if (LLVMGetNamedFunction(module, "llvm.coro.begin")) {
-    run_more(kCoroutinePasses);
-    if (of == Tier::optimised) run_more(kResumedPasses);
-  }
+  LLVMErrorRef failed = run_passes(module, of, machine, name, kind, options.lanes);
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
   assert(failed || function);  // build_ir has seen it
-  // With mask registers: without them a mask is a vector like any other.
-  if (!failed && of == Tier::optimised && !std::strcmp(kind, "blocks") && LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) &&
-      split_packets(function, options.lanes))
-    run_more(kSplitPasses);
-  constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
-  const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
-  if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice))
-    failed = LLVMRunPasses(module, kSlicePasses, machine, pass_options);
-  if (!failed && of == Tier::optimised &&
-      LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
-    failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
-  LLVMDisposePassBuilderOptions(pass_options);
   if (!failed && !compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);
   const auto is = [kind](const char* one) { return !std::strcmp(kind, one); };
   if (options.wide_schedule && of == Tier::optimised && (is("fragment") || is("pixels") || is("sampler")))
@@ -163,6 +183,10 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   if (!failed && !kX86) choose_by_bits(module);
   if (!failed && options.sve_bits) use_whole_registers(module, options.sve_bits);
   if (!failed && of == Tier::quick) load_constants(module);
+  // Large variables are the shader's own, which is told of them; what quick code spills beside is not its fault.
+  const bool is_deep =
+      !failed && of == Tier::quick && !options.sve_bits && !has_small_frame(module, 0) && places_B(module, 0) < kMaxStackFrame_B;
+  if (is_deep) put_behind_deep_entry(module, function);
   if (!failed && options.checked) failed = add_checks(module, machine);
   if (failed) return error("LLVM passes: " + take_error(failed));
   if (!dump.empty()) {
@@ -180,7 +204,12 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   LLVMDisposeMemoryBuffer(buffer);
   if (!work.holder.messages.empty()) return error("LLVM code generation: " + work.holder.messages);
   const uint64_t frame_B = work.holder.frame_B + (options.sve_bits ? spilled_registers_B(object, options.sve_bits) : 0);
-  if (frame_B > kMaxStackFrame_B)
+  if (is_deep) {
+    const uint64_t needed_B = work.holder.frames_B + kMaxStackFrame_B;  // those that it has not warned of
+    if (needed_B <= kMaxDeepFrame_B && !set_deep_frame(object, needed_B))
+      return error("LLVM code generation: no place for the frame's size");
+  }
+  if (is_deep ? work.holder.frames_B + kMaxStackFrame_B > kMaxDeepFrame_B : frame_B > kMaxStackFrame_B)
     return Error{VK_ERROR_OUT_OF_DEVICE_MEMORY, std::string("the code for ") + kind + " needs " + std::to_string(frame_B) +
                                                     " bytes of stack, for variables and values that are alive at once; at most " +
                                                     std::to_string(kMaxStackFrame_B) + " are allowed"};

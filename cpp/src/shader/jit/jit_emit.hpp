@@ -7,6 +7,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/TargetMachine.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -17,15 +18,17 @@ namespace tilegpu::shader {
 enum class Tier : uint8_t { quick, optimised };
 
 /// A function's frame on the stack, what is spilled included. Half of the smallest stack that functions are called on
-/// (device/submit.cpp); every page of a frame is touched in order, so that a guard page is met.
+/// (device/submit.cpp); every page of a frame is touched in order, so that a guard page is met. Variables may not take more; what quick
+/// code spills may (deep_frame.hpp).
 inline constexpr uint32_t kMaxStackFrame_B = 512u << 10;
 
 /// Errors of LLVM are kept as text; without a handler LLVM ends the process at the first.
 struct ContextHolder {
   LLVMContextRef context = LLVMContextCreate();
   std::string messages;
-  uint64_t frame_B = 0;  // the largest that LLVM has warned of
+  uint64_t frame_B = 0, frames_B = 0;  // the largest that LLVM has warned of; all of these
   ContextHolder();
+  void add_frame(uint64_t size_B) { frame_B = std::max(frame_B, size_B), frames_B += size_B; }
   ContextHolder(const ContextHolder&) = delete;
   ~ContextHolder() { LLVMContextDispose(context); }
 };
