@@ -121,12 +121,15 @@ def rasterization(rng: random.Random) -> State:
         bias = (rng.uniform(-100, 100), rng.choice([0.0, 0.001, -0.001]), rng.uniform(-2, 2))
     fixed = {"conservative": {"mode": conservative, "extra_overestimation_px": extra}}
     same["fragment_shading_rate"] = {"fragment_size": rng.choice([(1, 1), (1, 1), (2, 2), (4, 2)]), "combiner_ops": ("keep", "max")}
-    fixed |= {"cull": cull, "depth_clamp": clamp, "depth_clip": clip, "rasterizer_discard": discard, "depth_bias": bias}
+    limits = rng.choice([None, (0.2, 0.7), (0.45, 1.0)])
+    fixed |= {"depth_clamp": limits if clamp and limits else clamp}
+    fixed |= {"cull": cull, "depth_clip": clip, "rasterizer_discard": discard, "depth_bias": bias}
     dynamic = {
         "conservative_rasterization_mode": conservative,
         "extra_primitive_overestimation_size": extra,
         "cull_mode": cull,
         "depth_clamp_enable": clamp,
+        "depth_clamp_range": limits,
         "depth_clip_enable": clip,
         "rasterizer_discard_enable": discard,
         "depth_bias_enable": bias is not None,
@@ -286,6 +289,7 @@ PLAIN: dict[str, Any] = {
     "provoking_vertex_mode": "first",
     "line_width": 1.0,
     "depth_clamp_enable": False,
+    "depth_clamp_range": None,
     "depth_clip_enable": True,
     "depth_clip_negative_one_to_one": False,
     "rasterization_stream": 0,

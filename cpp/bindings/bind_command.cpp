@@ -212,7 +212,12 @@ void bind_bound(CommandBufferClass& c) {
           py::arg("rects"))
       .def("set_blend_constants", &CommandBuffer::set_blend_constants, py::arg("constants"))
       .def("set_stencil_reference", &CommandBuffer::set_stencil_reference, py::arg("faces"), py::arg("reference"))
-      .def("set_depth_bias", &CommandBuffer::set_depth_bias, py::arg("constant"), py::arg("clamp"), py::arg("slope"));
+      .def(
+          "set_depth_bias",
+          [](CommandBuffer& commands, float constant, float clamp, float slope, int representation) {
+            commands.set_depth_bias(constant, clamp, slope, static_cast<VkDepthBiasRepresentationEXT>(representation));
+          },
+          py::arg("constant"), py::arg("clamp"), py::arg("slope"), py::arg("representation") = 0);
 }
 
 // Dispatches, and what they use.

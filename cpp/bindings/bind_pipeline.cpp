@@ -102,6 +102,9 @@ void bind_depth_stencil(py::module_& m) {
 void bind_rasterization(py::module_& m) {
   py::class_<RasterizationState> rasterization(m, "RasterizationState");
   rasterization.def_readwrite("depth_clamp", &RasterizationState::depth_clamp)
+      .def_readwrite("depth_clamp_user", &RasterizationState::depth_clamp_user)
+      .def_readwrite("min_depth_clamp", &RasterizationState::min_depth_clamp)
+      .def_readwrite("max_depth_clamp", &RasterizationState::max_depth_clamp)
       .def_property(
           "depth_clip", [](const RasterizationState& r) { return r.clips_depth(); },
           [](RasterizationState& r, bool clip) { r.depth_clip = clip ? DepthClip::enabled : DepthClip::disabled; })

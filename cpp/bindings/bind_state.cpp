@@ -96,6 +96,7 @@ void bind_state(py::module_& m) {
       .def("set_depth_write_enable", &CB::set_depth_write_enable, enable)
       .def("set_depth_compare_op", by_number(&CB::set_depth_compare_op), value)
       .def("set_depth_clamp_enable", &CB::set_depth_clamp_enable, enable)
+      .def("set_depth_clamp_range", &CB::set_depth_clamp_range, py::arg("user"), py::arg("min_depth_clamp"), py::arg("max_depth_clamp"))
       .def("set_depth_clip_enable", &CB::set_depth_clip_enable, enable)
       .def("set_depth_clip_negative_one_to_one", &CB::set_depth_clip_negative_one_to_one, py::arg("negative_one_to_one"))
       .def(

@@ -219,6 +219,40 @@ void captures_have_dispatches() {
   std::remove(path.c_str()), std::remove(again.c_str());
 }
 
+// What a mutable descriptor may be and is comes back: the same sums, and another capture of the same bytes.
+void captures_have_mutable_descriptors() {
+  const Setup s;
+  DescriptorBinding mutables{0, VK_DESCRIPTOR_TYPE_MUTABLE_EXT, 2, VK_SHADER_STAGE_COMPUTE_BIT};
+  mutables.mutable_types = {VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+  auto layout = DescriptorSetLayout::create({mutables, {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT}});
+  if (!CHECK_MESSAGE(layout, layout ? "" : layout.error().message)) return;
+  auto of_pipeline = std::make_shared<PipelineLayout>();
+  of_pipeline->sets = {*layout}, of_pipeline->push_constants_B = 4;
+  auto words = compile_glsl({kSum, "test.comp", VK_SHADER_STAGE_COMPUTE_BIT, {}, {}});
+  auto pipeline =
+      s.device->create_pipeline(ComputePipelineCreateInfo{{*ShaderModule::create(*words, "test"), {{0, 256}}}, of_pipeline, "p"});
+  if (!CHECK_MESSAGE(pipeline, pipeline ? "" : pipeline.error().message)) return;
+  const auto set = *s.device->create_descriptor_set(*layout);
+  CHECK(set->write(0, 0, {.buffer = s.in, .type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}));
+  CHECK(set->write(1, 0, {.buffer = s.out}));
+  auto cb = std::make_shared<CommandBuffer>(s.device);
+  CHECK(cb->begin());
+  cb->bind_pipeline(*pipeline);
+  cb->bind_descriptor_set(0, set, {}, VK_PIPELINE_BIND_POINT_COMPUTE);
+  const uint32_t factor = 3;
+  CHECK(cb->push_constants(0, &factor, 4) && cb->dispatch(4, 1, 1) && cb->end());
+  const std::string path = "/tmp/tilegpu_test_compute_" + std::to_string(getpid()) + ".tgc";
+  CHECK(save_capture(s.device, {cb}, path));
+  auto loaded = load_capture(s.device, path);
+  std::remove(path.c_str());
+  if (!CHECK_MESSAGE(loaded, loaded ? "" : loaded.error().message)) return;
+  CHECK(s.device->submit_and_wait({loaded->command_buffers, {}}, {}));
+  if (!CHECK(loaded->buffers.size() == 1)) return;
+  CHECK(s.device->submit_and_wait({{cb}, {}}, {}));
+  s.check_sums(256, 0, 4, 4, 3);
+  CHECK(!std::memcmp(loaded->buffers[0]->data(), s.out->data(), size_t{4} * 256 * 8));
+}
+
 // Barriers that not all invocations reach, loops without an end, indices far outside: none hangs, crashes or writes elsewhere.
 void hostile_shaders() {
   const Setup s(0, 2);
@@ -258,6 +292,7 @@ int main() {
   bases_and_indirect();
   errors_come_when_it_is_recorded();
   captures_have_dispatches();
+  captures_have_mutable_descriptors();
   hostile_shaders();
   return test::finish("test_compute");
 }

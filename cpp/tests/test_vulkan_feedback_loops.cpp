@@ -264,13 +264,17 @@ void test_queries() {
   for (const VkQueryPool pool : {samples, shaded}) s.p.DestroyQueryPool(s.p.device, pool, nullptr);
 }
 
-// Secondary command buffers: a barrier between two of them splits the pass; one within is refused by name.
+// Secondary command buffers: a barrier between two of them splits the pass, and so does one within, also of one that another executes.
+// Within a query of the secondary's own it is refused by name.
 void test_secondaries() {
   Scene s;
   const auto color = s.target();
   const VkPipeline step = s.pipeline(kStep, Loops::flag);
   const VkDescriptorSet set = s.reads(color.view);
-  const auto part = [&](uint32_t draws) {
+  VkQueryPool pool = nullptr;
+  const VkQueryPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, nullptr, 0, VK_QUERY_TYPE_OCCLUSION, 1, 0};
+  CHECK(s.p.CreateQueryPool(s.p.device, &pool_info, nullptr, &pool) == VK_SUCCESS);
+  const auto part = [&](uint32_t draws, bool in_query = false) {
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, s.p.pool,
                                          VK_COMMAND_BUFFER_LEVEL_SECONDARY, 1};
     VkCommandBuffer c = nullptr;
@@ -284,14 +288,16 @@ void test_secondaries() {
                                          VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT, &inheritance};
     CHECK(s.p.BeginCommandBuffer(c, &begin) == VK_SUCCESS);
     s.state(c, step, set);
+    if (in_query) s.p.CmdBeginQuery(c, pool, 0, 0);
     for (uint32_t i = 0; i < draws; ++i) {
       if (i) s.barrier(c);
       s.p.CmdDraw(c, 3, 1, 0, 0);
     }
+    if (in_query) s.p.CmdEndQuery(c, pool, 0);
     CHECK(s.p.EndCommandBuffer(c) == VK_SUCCESS);
     return c;
   };
-  const VkCommandBuffer one = part(1), other = part(1), two = part(2);
+  const VkCommandBuffer one = part(1), other = part(1), two = part(2), four = part(4), counted = part(2, true);
   const auto begun = [&] {
     const VkCommandBuffer c = s.p.begin();
     s.begin_pass(c, color.view, VK_ATTACHMENT_LOAD_OP_CLEAR, kArea, nullptr, nullptr, VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT);
@@ -304,14 +310,23 @@ void test_secondaries() {
   s.p.CmdExecuteCommands(c, 1, &other);
   s.end_rendering(c);
   s.expect(c, color, [](uint32_t x, uint32_t y) { return after_rounds(x, y, 2); });
+  for (const auto& [executed, rounds] : {std::pair{std::vector{two}, 2u}, {{four}, 4u}, {{four, two}, 6u - 1u}, {{one, four}, 4u}}) {
+    c = begun();
+    s.p.CmdExecuteCommands(c, static_cast<uint32_t>(executed.size()), executed.data());
+    s.end_rendering(c);
+    s.expect(c, color, [rounds = rounds](uint32_t x, uint32_t y) { return after_rounds(x, y, rounds); });
+  }
   c = begun();
-  s.p.CmdExecuteCommands(c, 1, &two);
+  s.p.CmdExecuteCommands(c, 1, &counted);
   s.end_rendering(c);
   CHECK(s.p.EndCommandBuffer(c) != VK_SUCCESS);
   if (CHECK(!s.p.said.empty()))
-    CHECK_MESSAGE(s.p.said.front().find("has a barrier between its draws, and reads color0 of this pass behind it") != std::string::npos,
-                  s.p.said.front());
+    CHECK_MESSAGE(
+        s.p.said.front().find("has a barrier between draws of one query or transform feedback, and reads color0 of this pass behind it") !=
+            std::string::npos,
+        s.p.said.front());
   s.p.said.clear();
+  s.p.DestroyQueryPool(s.p.device, pool, nullptr);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ from tilegpu.errors import Place, UnusedNameWarning, ValidationError, candidates
 from tilegpu.pipeline_state import (
     advanced_blend_of,
     blend_equation,
+    clamp_range_of,
     depth_bias_of,
     depth_bounds_of,
     extra_overestimation_of,
@@ -237,6 +238,7 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "scissor_with_count": lambda v, what: [("set_scissors", (scissors_of(v, what),))],
     "line_width": lambda v, what: [("set_line_width", (line_width_of(v, what),))],
     "depth_bias": lambda v, what: [("set_depth_bias", depth_bias_of(v, what) or (0.0, 0.0, 0.0))],
+    "depth_clamp_range": lambda v, what: [("set_depth_clamp_range", clamp_range_of(v, what))],
     "blend_constants": _constants,
     "depth_bounds": lambda v, what: [("set_depth_bounds", depth_bounds_of(v, what))],
     "stencil_compare_mask": _faces("stencil_compare_mask"),

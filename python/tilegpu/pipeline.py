@@ -352,7 +352,7 @@ def create_pipeline(
     depth_write: bool | None = None,
     depth_compare: str | None = None,
     depth_bounds: tuple[float, float] | None = None,
-    depth_clamp: bool = False,
+    depth_clamp: bool | tuple[float, float] = False,
     depth_clip: bool | None = None,
     depth_clip_negative_one_to_one: bool = False,
     rasterization_stream: int = 0,
@@ -400,6 +400,7 @@ def create_pipeline(
     of the colour attachments, ``depth`` and ``stencil``: formats of these; ``samples``: of all.
 
     ``depth_test`` is on by default where ``depth_compare`` or ``depth`` is given, ``depth_write`` where ``depth_test`` is.
+    ``depth_clamp``: depths are held within the viewport's, or within ``(least, most)``.
     ``depth_clip``: whether the near and the far plane cut, by default unless ``depth_clamp``;
     ``depth_clip_negative_one_to_one``: the near one is z = -w, as OpenGL has it, and depth -1 to 1 is the viewport's range.
     ``rasterization_stream``: which of a geometry shader's streams (0 to 3) is drawn.

@@ -258,7 +258,7 @@ def set_rasterization(
     provoking_vertex: str,
     line_width: float,
     rasterizer_discard: bool,
-    depth_clamp: bool,
+    depth_clamp: bool | tuple[float, float],
     what: str,
 ) -> None:
     """VkPipelineRasterizationStateCreateInfo, but for the depth bias."""
@@ -268,12 +268,31 @@ def set_rasterization(
     state.polygon_mode = enums.parse("polygon_mode", polygon_mode, f"{what}: polygon_mode")
     state.cull_mode = enums.parse("cull_mode", "none" if cull is None else cull, f"{what}: cull")
     state.front_face = enums.parse("front_face", front_face, f"{what}: front_face")
-    state.depth_clamp = arguments.flag(depth_clamp, f"{what}: depth_clamp")
+    set_depth_clamp(state, depth_clamp, f"{what}: depth_clamp")
     state.rasterizer_discard = arguments.flag(rasterizer_discard, f"{what}: rasterizer_discard")
     state.line_width = line_width_of(line_width, f"{what}: line_width")
     if not isinstance(provoking_vertex, str) or provoking_vertex not in ("first", "last"):
         raise ValidationError(f"{what}: provoking_vertex is {arguments.shown(provoking_vertex)}; it must be 'first' or 'last'")
     state.provoking_vertex_last = provoking_vertex == "last"
+
+
+def clamp_range_of(value: Any, what: str) -> tuple[bool, float, float]:
+    """VkDepthClampRangeEXT: whether the user gives it, and the least and the most depth. ``None``: the viewport's."""
+    if value is None:
+        return False, 0.0, 1.0
+    least, most = arguments.numbers(value, what, (2,), "it must be (least, most), each 0 to 1, or None for the viewport's")
+    if not 0 <= least <= most <= 1:
+        raise ValidationError(f"{what} is {arguments.shown(value)}; it must be (least, most), each 0 to 1, the least first")
+    return True, least, most
+
+
+def set_depth_clamp(state: _core.RasterizationState, value: Any, what: str) -> None:
+    """On, off, or to a range that is not the viewport's."""
+    if isinstance(value, (tuple, list)):
+        state.depth_clamp = True
+        state.depth_clamp_user, state.min_depth_clamp, state.max_depth_clamp = clamp_range_of(value, what)
+    else:
+        state.depth_clamp = arguments.flag(value, what)
 
 
 def line_width_of(value: Any, what: str) -> float:

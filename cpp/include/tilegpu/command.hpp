@@ -105,7 +105,10 @@ class TILEGPU_API CommandBuffer {
   void set_stencil_op(VkStencilFaceFlags faces, VkStencilOp fail_op, VkStencilOp pass_op, VkStencilOp depth_fail_op,
                       VkCompareOp compare_op);
   void set_stencil_test_enable(bool enable);
-  void set_depth_bias(float constant, float clamp, float slope);
+  void set_depth_bias(float constant, float clamp, float slope,
+                      VkDepthBiasRepresentationEXT representation = VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT);
+  /// `user`: depth clamp is to these two, else to the viewport's depths (VkDepthClampModeEXT).
+  void set_depth_clamp_range(bool user, float min_depth_clamp, float max_depth_clamp);
   void set_depth_bias_enable(bool enable);
   void set_depth_bounds(float min_depth_bounds, float max_depth_bounds);
   void set_depth_bounds_test_enable(bool enable);

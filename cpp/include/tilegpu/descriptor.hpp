@@ -8,6 +8,7 @@
 //   - What a set names stays alive with it, and with the recordings and executions that use it.
 //   - An element that nobody wrote is a null descriptor: buffers of 0 bytes, images and texel buffers that give 0, keep nothing
 //     and have size 0. So is every element beyond a variable count. Beyond the elements of another binding the last one is taken.
+//   - A mutable element that a shader reads as what it was not written as is a null descriptor.
 #pragma once
 
 #include <atomic>
@@ -30,6 +31,8 @@ struct DescriptorBinding {
   /// PARTIALLY_BOUND: elements that were not written may be there. UPDATE_AFTER_BIND, VARIABLE_DESCRIPTOR_COUNT (of the last binding).
   VkDescriptorBindingFlags flags = 0;
   std::vector<Ptr<Sampler>> immutable_samplers;  ///< none, or `count`
+  /// Of VK_DESCRIPTOR_TYPE_MUTABLE_EXT, what each element may be written as.
+  std::vector<VkDescriptorType> mutable_types = {};
 };
 
 /// The memory that sets of it have: an offset for each binding.
@@ -45,6 +48,8 @@ class TILEGPU_API DescriptorSetLayout {
   };
   const std::vector<DescriptorBinding>& bindings() const { return bindings_; }  ///< sorted by binding
   const DescriptorBinding* find(uint32_t binding) const;                        ///< null: there is none
+  /// Where within an element one of that type lies, of those that the binding may have: a place for each, of which one at most is not null.
+  uint32_t part_B(const DescriptorBinding& binding, VkDescriptorType type) const;
   const Place& place(const DescriptorBinding& binding) const { return places_[static_cast<size_t>(&binding - bindings_.data())]; }
   /// Of a set with so many elements of the last binding, where its count is variable (else whatever is given), and one that is null.
   uint32_t size_B(uint32_t variable_count) const;
@@ -77,7 +82,8 @@ struct Descriptor {
   uint64_t offset_B = 0, range_B = VK_WHOLE_SIZE;
   Ptr<ImageView> view;
   Ptr<Sampler> sampler;
-  Ptr<BufferView> texels;  ///< of texel buffers
+  Ptr<BufferView> texels;                               ///< of texel buffers
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_MAX_ENUM;  ///< what a mutable binding's element becomes; of all others it is the binding's
 };
 
 namespace descriptor {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <utility>
 
 #include "tilegpu/types.hpp"
 
@@ -120,6 +121,8 @@ enum class DynamicState : uint8_t {
   line_stipple_enable,
   line_stipple,
   depth_clip_negative_one_to_one,
+  // VK_EXT_depth_clamp_control
+  depth_clamp_range,
   // VK_KHR_fragment_shading_rate
   fragment_shading_rate,
   count
@@ -160,7 +163,9 @@ struct DepthStencilState {
 enum class DepthClip : uint8_t { unless_clamped, disabled, enabled };
 
 struct RasterizationState {
-  bool depth_clamp = false;                                  ///< DEPTH_CLAMP_ENABLE
+  bool depth_clamp = false;       ///< DEPTH_CLAMP_ENABLE
+  bool depth_clamp_user = false;  ///< DEPTH_CLAMP_RANGE: to these two, not to the viewport's depths
+  float min_depth_clamp = 0, max_depth_clamp = 1;
   DepthClip depth_clip = DepthClip::unless_clamped;          ///< DEPTH_CLIP_ENABLE
   bool depth_clip_negative_one_to_one = false;               ///< DEPTH_CLIP_NEGATIVE_ONE_TO_ONE: the near plane is z = -w, not z = 0
   bool rasterizer_discard = false;                           ///< RASTERIZER_DISCARD_ENABLE
@@ -168,10 +173,12 @@ struct RasterizationState {
   VkCullModeFlags cull_mode = VK_CULL_MODE_NONE;             ///< CULL_MODE
   VkFrontFace front_face = VK_FRONT_FACE_COUNTER_CLOCKWISE;  ///< FRONT_FACE
   bool depth_bias_enable = false;                            ///< DEPTH_BIAS_ENABLE
-  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;  ///< DEPTH_BIAS
-  float line_width = 1;                                                       ///< LINE_WIDTH
-  bool provoking_vertex_last = false;                                         ///< PROVOKING_VERTEX_MODE
-  uint32_t rasterization_stream = 0;  ///< RASTERIZATION_STREAM: of the geometry shader's; without one all is stream 0
+  float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;  ///< DEPTH_BIAS, this and the next
+  /// What the constant is a multiple of. It is exact, whether that is asked for (depthBiasExact) or not.
+  VkDepthBiasRepresentationEXT depth_bias_representation = VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT;
+  float line_width = 1;                ///< LINE_WIDTH
+  bool provoking_vertex_last = false;  ///< PROVOKING_VERTEX_MODE
+  uint32_t rasterization_stream = 0;   ///< RASTERIZATION_STREAM: of the geometry shader's; without one all is stream 0
   VkConservativeRasterizationModeEXT conservative_mode =
       VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT;                            ///< CONSERVATIVE_RASTERIZATION_MODE
   float extra_overestimation_px = 0;                                              ///< EXTRA_PRIMITIVE_OVERESTIMATION_SIZE
@@ -182,6 +189,11 @@ struct RasterizationState {
 
   /// Cut to lineWidthRange, as Vulkan has it; what is no number is 1.
   float allowed_line_width_px() const { return line_width > 1 ? std::min(line_width, kMaxLineWidth_px) : 1.0f; }
+  /// Where depth clamp holds depths, before the limits of their format: the lower first.
+  std::pair<float, float> clamp_range(const VkViewport& viewport) const {
+    const float a = depth_clamp_user ? min_depth_clamp : viewport.minDepth, b = depth_clamp_user ? max_depth_clamp : viewport.maxDepth;
+    return a < b ? std::pair(a, b) : std::pair(b, a);
+  }
   bool clips_depth() const { return depth_clip == DepthClip::unless_clamped ? !depth_clamp : depth_clip == DepthClip::enabled; }
 };
 

@@ -96,7 +96,13 @@ constexpr Setter kSetters[] = {
     {S::line_width, [](Commands& c, const State& s) { c.set_line_width(s.rasterization.line_width); }},
     {S::depth_bias,
      [](Commands& c, const State& s) {
-       c.set_depth_bias(s.rasterization.depth_bias_constant, s.rasterization.depth_bias_clamp, s.rasterization.depth_bias_slope);
+       const RasterizationState& r = s.rasterization;
+       c.set_depth_bias(r.depth_bias_constant, r.depth_bias_clamp, r.depth_bias_slope, r.depth_bias_representation);
+     }},
+    {S::depth_clamp_range,
+     [](Commands& c, const State& s) {
+       const RasterizationState& r = s.rasterization;
+       c.set_depth_clamp_range(r.depth_clamp_user, r.min_depth_clamp, r.max_depth_clamp);
      }},
     {S::depth_bounds,
      [](Commands& c, const State& s) { c.set_depth_bounds(s.depth_stencil.min_depth_bounds, s.depth_stencil.max_depth_bounds); }},

@@ -94,7 +94,9 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
     case S::line_width:
       return a.number(r.line_width, "line width");
     case S::depth_bias:
-      return a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
+      return depth_bias_fields(a, r);
+    case S::depth_clamp_range:
+      return depth_clamp_fields(a, r);
     case S::depth_bounds:
       return a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
     case S::stencil_compare_mask:

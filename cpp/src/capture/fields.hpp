@@ -161,16 +161,28 @@ void fields(A& a, FragmentShadingRateState& s) {
 }
 
 template <class A>
+void depth_clamp_fields(A& a, RasterizationState& r) {
+  a.flag(r.depth_clamp_user, "depth clamp range"), a.number(r.min_depth_clamp, "depth clamp"), a.number(r.max_depth_clamp, "depth clamp");
+}
+
+template <class A>
+void depth_bias_fields(A& a, RasterizationState& r) {
+  a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
+  a.below(r.depth_bias_representation, VK_DEPTH_BIAS_REPRESENTATION_FLOAT_EXT + 1, "depth bias representation");
+}
+
+template <class A>
 void fields(A& a, FixedFunctionState& s) {
   a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology"), a.flag(s.primitive_restart, "primitive restart");
   a.number(s.patch_control_points, "patch control points"),
       a.below(s.domain_origin, VK_TESSELLATION_DOMAIN_ORIGIN_LOWER_LEFT + 1, "domain origin");
   RasterizationState& r = s.rasterization;
+  depth_clamp_fields(a, r);
   a.flag(r.depth_clamp, "depth clamp"), a.below(r.depth_clip, 3, "depth clip"),
       a.flag(r.depth_clip_negative_one_to_one, "negative one to one"), a.flag(r.rasterizer_discard, "discard"),
       a.below(r.polygon_mode, 3, "polygon mode");
   a.below(r.cull_mode, 4, "cull mode"), a.below(r.front_face, 2, "front face"), a.flag(r.depth_bias_enable, "depth bias");
-  a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
+  depth_bias_fields(a, r);
   a.number(r.line_width, "line width"), a.flag(r.provoking_vertex_last, "provoking vertex");
   a.below(r.rasterization_stream, kMaxStreams, "rasterization stream");
   conservative_fields(a, r), line_fields(a, r);

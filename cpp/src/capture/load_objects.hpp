@@ -24,7 +24,8 @@ inline constexpr auto kDescriptorTypes = {VK_DESCRIPTOR_TYPE_SAMPLER,
                                           VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
                                           VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC,
                                           VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
-                                          VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK};
+                                          VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK,
+                                          VK_DESCRIPTOR_TYPE_MUTABLE_EXT};
 inline constexpr uint32_t kMostQueries = 1u << 20;            // of a pool
 inline constexpr uint64_t kMostResults = 1u << 24;            // of all pools
 inline constexpr uint64_t kMostDescriptorsOfSets = 1u << 22;  // of all sets
@@ -156,11 +157,13 @@ struct ObjectLoader {
     VkDescriptorSetLayoutCreateFlags flags = 0;
     std::vector<DescriptorBinding> bindings;
     r.number(flags, "set layout flags");
-    r.list(bindings, 24, kMaxDescriptorsOfSet, "bindings", [&](DescriptorBinding& b) {
+    r.list(bindings, 28, kMaxDescriptorsOfSet, "bindings", [&](DescriptorBinding& b) {
       r.number(b.binding, "binding"), r.among(b.type, kDescriptorTypes, "descriptor type"), r.number(b.count, "count");
       r.number(b.stages, "stages"), r.number(b.flags, "binding flags");
       r.list(b.immutable_samplers, 4, kMaxDescriptorsOfSet, "immutable samplers",
              [&](Ptr<Sampler>& sampler) { sampler = o.samplers.read(r, "sampler"); });
+      r.list(b.mutable_types, 4, 16, "types of a mutable descriptor",
+             [&](VkDescriptorType& type) { r.among(type, kDescriptorTypes, "type of a mutable descriptor"); });
     });
     return ok() ? made(DescriptorSetLayout::create(std::move(bindings), flags)) : nullptr;
   }
@@ -218,11 +221,12 @@ struct ObjectLoader {
     if (descriptors > kMostDescriptorsOfSets) r.fail("the sets have more than 2^22 descriptors");
     Ptr<DescriptorSet> set = ok() ? new_set(layout, variable_count) : nullptr;
     if (!set) return nullptr;
-    const uint32_t count = r.get_count(40, kMaxDescriptorsOfSet, "descriptors");
+    const uint32_t count = r.get_count(44, kMaxDescriptorsOfSet, "descriptors");
     const uint32_t blocks = r.get_count(8, kMaxDescriptorsOfSet, "inline uniform blocks");
     for (uint32_t i = 0; i < count && ok(); i++) {
       const uint32_t binding = r.get<uint32_t>(), element = r.get<uint32_t>();
       Descriptor d;
+      r.among(d.type, kDescriptorTypes, "type of a descriptor");
       d.buffer = o.buffers.read(r, "buffer");
       r.number(d.offset_B, "offset"), r.number(d.range_B, "range");
       d.view = o.views.read(r, "view"), d.texels = o.buffer_views.read(r, "buffer view");

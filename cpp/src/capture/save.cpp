@@ -56,6 +56,8 @@ void write_layout(Writer& w, const Objects& o, const DescriptorSetLayout& layout
     w.put(b.binding), w.put(b.type), w.put(b.count), w.put(b.stages), w.put(b.flags);
     w.put_count(b.immutable_samplers.size());
     for (const Ptr<Sampler>& sampler : b.immutable_samplers) o.samplers.write(w, sampler);
+    w.put_count(b.mutable_types.size());
+    for (const VkDescriptorType type : b.mutable_types) w.put(type);
   }
 }
 
@@ -86,7 +88,7 @@ void write_set(Writer& w, const Objects& o, const SetMemory& set) {
   const auto ignore_block = [](const auto&) {};
   each(
       [&](const DescriptorBinding& b, uint32_t number, const descriptor::Element& e) {
-        w.put(b.binding), w.put(number);
+        w.put(b.binding), w.put(number), w.put(e.type);
         o.buffers.write(w, e.buffer), w.put(e.offset_B), w.put(e.range_B);
         o.views.write(w, e.view ? e.view->view : nullptr), o.buffer_views.write(w, e.view ? e.view->texels : nullptr);
         o.samplers.write(w, e.sampler && b.immutable_samplers.empty() ? e.sampler->sampler : nullptr);

@@ -37,6 +37,8 @@ struct Recording {
   /// Of a secondary with inheritance info, whose commands are these alone: what becomes part of the pass that executes it. It has no
   /// framebuffer; its areas are the largest there are.
   Ptr<const Pass> part;
+  /// The secondary goes on with this one's part, behind a barrier that may divide the pass: who executes it executes both.
+  Ptr<const Recording> behind;
   bool part_in_query = false;  // InheritanceInfo::occlusion_query
   uint32_t nesting = 0;        // levels of secondaries that it executes: of one that executes none, 0
   uint64_t executed = 0;       // commands of secondaries outside of passes, all levels together

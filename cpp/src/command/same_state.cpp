@@ -37,9 +37,10 @@ bool same(const SampleLocations& a, const SampleLocations& b) {
 }
 
 bool same(const RasterizationState& a, const RasterizationState& b) {
-  const auto& [clamp, clip, negative, discard, polygon, cull, front, bias, constant, bias_clamp, slope, width, provoking, stream,
-               conservative, extra, line_mode, stipple, pattern, factor] = a;
-  return clamp == b.depth_clamp && clip == b.depth_clip && negative == b.depth_clip_negative_one_to_one &&
+  const auto& [clamp, clamp_user, least, most, clip, negative, discard, polygon, cull, front, bias, constant, bias_clamp, slope,
+               representation, width, provoking, stream, conservative, extra, line_mode, stipple, pattern, factor] = a;
+  return clamp == b.depth_clamp && clamp_user == b.depth_clamp_user && same(least, b.min_depth_clamp) && same(most, b.max_depth_clamp) &&
+         representation == b.depth_bias_representation && clip == b.depth_clip && negative == b.depth_clip_negative_one_to_one &&
          discard == b.rasterizer_discard && polygon == b.polygon_mode && cull == b.cull_mode && front == b.front_face &&
          bias == b.depth_bias_enable && same(constant, b.depth_bias_constant) && same(bias_clamp, b.depth_bias_clamp) &&
          same(slope, b.depth_bias_slope) && same(width, b.line_width) && provoking == b.provoking_vertex_last &&

@@ -38,6 +38,8 @@ const char* name_of(VkDescriptorType type) {
       return "input_attachment";
     case VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK:
       return "inline_uniform_block";
+    case VK_DESCRIPTOR_TYPE_MUTABLE_EXT:
+      return "mutable";
     default:
       return "unknown descriptor";
   }
@@ -65,6 +67,8 @@ Kind kind_of(VkDescriptorType type) {
       return Kind::attachment;
     case VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK:
       return Kind::inline_block;
+    case VK_DESCRIPTOR_TYPE_MUTABLE_EXT:
+      return Kind::mutable_;
     default:
       return Kind::unsupported;
   }
@@ -79,6 +83,7 @@ using descriptor::Kind;
 constexpr uint32_t kHeader_B = 16;  // of sets with a variable count
 
 uint32_t stride_of(Kind kind) {
+  assert(kind != Kind::mutable_);
   switch (kind) {
     case Kind::buffer:
     case Kind::inline_block:
@@ -96,6 +101,30 @@ uint32_t stride_of(Kind kind) {
   }
 }
 
+/// What an element takes: of a mutable one a place for each type that it may have.
+uint32_t stride_of(const DescriptorBinding& b, Kind kind) {
+  if (kind != Kind::mutable_) return stride_of(kind);
+  uint32_t stride_B = 0;
+  for (const VkDescriptorType type : b.mutable_types) stride_B += stride_of(descriptor::kind_of(type));
+  return stride_B;
+}
+
+bool is_texture(Kind kind) {
+  return kind == Kind::image || kind == Kind::attachment || kind == Kind::texel_buffer || kind == Kind::combined || kind == Kind::sampler;
+}
+
+std::string check_types(const std::vector<VkDescriptorType>& types) {
+  if (types.empty()) return "says no type that its elements may have";
+  for (const VkDescriptorType& type : types) {
+    const Kind kind = descriptor::kind_of(type);
+    if (kind == Kind::unsupported || kind == Kind::mutable_ || kind == Kind::dynamic_buffer || kind == Kind::inline_block ||
+        kind == Kind::attachment)
+      return std::string("can't have elements of type ") + descriptor::name_of(type);
+    if (std::find(types.data(), &type, type) != &type) return std::string("says type ") + descriptor::name_of(type) + " twice";
+  }
+  return {};
+}
+
 std::string check(const DescriptorBinding& b, Kind kind, bool last, bool push) {
   if (kind == Kind::unsupported) return "is not supported";
   if (kind == Kind::inline_block && (b.count % 4 || b.count > kMaxInlineUniformBlock_B))
@@ -107,6 +136,9 @@ std::string check(const DescriptorBinding& b, Kind kind, bool last, bool push) {
   if (variable && !last) return "has a variable count, but isn't the binding with the highest number";
   if (variable && (kind == Kind::dynamic_buffer || push)) return "can't have a variable count: it is dynamic or pushed";
   if (push && (kind == Kind::dynamic_buffer || kind == Kind::inline_block)) return "can't be pushed";
+  if (push && kind == Kind::mutable_) return "can't be pushed: it is mutable";
+  if (kind == Kind::mutable_)
+    if (std::string wrong = check_types(b.mutable_types); !wrong.empty()) return wrong;
   if (b.immutable_samplers.empty()) return {};
   if (kind != Kind::sampler && kind != Kind::combined) return "has immutable samplers, but no sampler";
   if (b.immutable_samplers.size() != b.count)
@@ -132,7 +164,7 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
     if (!last && (&b)[1].binding == b.binding) return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + "is given twice"};
     if (const std::string wrong = check(b, kind, last, layout->is_push()); !wrong.empty())
       return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + wrong};
-    Place place{static_cast<uint32_t>(size_B), stride_of(kind), static_cast<uint32_t>(elements), layout->dynamic_buffers_};
+    Place place{static_cast<uint32_t>(size_B), stride_of(b, kind), static_cast<uint32_t>(elements), layout->dynamic_buffers_};
     const uint32_t count = kind == Kind::inline_block ? 1 : b.count;
     elements += count;
     if (elements > kMaxDescriptorsOfSet)
@@ -145,8 +177,8 @@ Expected<Ptr<const DescriptorSetLayout>> DescriptorSetLayout::create(std::vector
     if (kind == Kind::inline_block) size_B += (b.count + 15) & ~uint64_t{15};
     size_B = (size_B + 15) & ~uint64_t{15};
     if (kind == Kind::dynamic_buffer) layout->dynamic_buffers_ += count;
-    layout->has_textures_ |=
-        kind == Kind::image || kind == Kind::attachment || kind == Kind::texel_buffer || kind == Kind::combined || kind == Kind::sampler;
+    layout->has_textures_ |= is_texture(kind);
+    for (const VkDescriptorType type : b.mutable_types) layout->has_textures_ |= is_texture(descriptor::kind_of(type));
     layout->updates_after_bind_ |= (b.flags & VK_DESCRIPTOR_BINDING_UPDATE_AFTER_BIND_BIT) != 0;
     layout->places_.push_back(place);
   }
@@ -169,11 +201,22 @@ const DescriptorBinding* DescriptorSetLayout::find(uint32_t binding) const {
   return at != bindings_.end() && at->binding == binding ? &*at : nullptr;
 }
 
+uint32_t DescriptorSetLayout::part_B(const DescriptorBinding& binding, VkDescriptorType type) const {
+  if (binding.type != VK_DESCRIPTOR_TYPE_MUTABLE_EXT) return 0;
+  uint32_t part_B = 0;
+  for (const VkDescriptorType other : binding.mutable_types) {
+    if (other == type) return part_B;
+    part_B += stride_of(descriptor::kind_of(other));
+  }
+  assert(false && "the binding's elements can't be of this type");
+  return 0;
+}
+
 bool DescriptorSetLayout::is_compatible(const DescriptorSetLayout& other) const {
   if (this == &other) return true;
   const auto same = [](const DescriptorBinding& a, const DescriptorBinding& b) {
     return a.binding == b.binding && a.type == b.type && a.count == b.count && a.stages == b.stages && a.flags == b.flags &&
-           a.immutable_samplers == b.immutable_samplers;
+           a.immutable_samplers == b.immutable_samplers && a.mutable_types == b.mutable_types;
   };
   return flags_ == other.flags_ && std::equal(bindings_.begin(), bindings_.end(), other.bindings_.begin(), other.bindings_.end(), same);
 }

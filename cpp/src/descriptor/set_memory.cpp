@@ -23,6 +23,11 @@ uint64_t next_serial() {
 
 }  // namespace
 
+bool may_be_written_as(const DescriptorBinding& binding, VkDescriptorType type) {
+  const auto& types = binding.mutable_types;
+  return binding.type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT ? std::find(types.begin(), types.end(), type) != types.end() : binding.type == type;
+}
+
 std::shared_ptr<const void> Findings::find(const Key& key) const {
   std::lock_guard lock(mutex_);
   for (const auto& [of, found] : found_)
@@ -113,11 +118,19 @@ std::span<const uint8_t> SetMemory::inline_bytes(const DescriptorBinding& bindin
 }
 
 void SetMemory::prepare(const DescriptorBinding& binding, const Element& element) const {
-  if (kind_of(binding.type) == Kind::combined && element.view && element.sampler) textures->pair(*element.view, *element.sampler);
+  const VkDescriptorType type = binding.type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT ? element.type : binding.type;
+  if (kind_of(type) == Kind::combined && element.view && element.sampler) textures->pair(*element.view, *element.sampler);
 }
 
 void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
   const Element& e = element(binding, number);
+  if (binding.type != VK_DESCRIPTOR_TYPE_MUTABLE_EXT) return put_as(binding, number, binding.type, e);
+  const Element null;
+  for (const VkDescriptorType type : binding.mutable_types) put_as(binding, number, type, e.type == type ? e : null);
+}
+
+void SetMemory::put_as(const DescriptorBinding& binding, uint32_t number, VkDescriptorType type, const Element& e) {
+  const uint32_t part_B = layout->part_B(binding, type);
   const auto image_of = [&] { return shader::ImageDescriptor{e.view ? &e.view->image : &textures->null_image()}; };
   const auto sampler_of = [&] {
     const uint32_t n = e.sampler ? e.sampler->number : 0;
@@ -125,9 +138,9 @@ void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
     return shader::SamplerDescriptor{static_cast<uint32_t>(offsetof(shader::SampledImage, page)) + n / shader::kSamplersOfPage * kPointer_B,
                                      n % shader::kSamplersOfPage * kPointer_B};
   };
-  switch (kind_of(binding.type)) {
+  switch (kind_of(type)) {
     case Kind::buffer:
-      place<shader::BufferDescriptor>(binding, number) =
+      place<shader::BufferDescriptor>(binding, number, part_B) =
           e.buffer ? shader::BufferDescriptor{e.buffer->data() + e.offset_B, e.range_B} : shader::BufferDescriptor{};
       break;
     case Kind::inline_block: {
@@ -138,18 +151,19 @@ void SetMemory::put(const DescriptorBinding& binding, uint32_t number) {
     case Kind::image:
     case Kind::attachment:
     case Kind::texel_buffer:
-      place<shader::ImageDescriptor>(binding, number) = image_of();
+      place<shader::ImageDescriptor>(binding, number, part_B) = image_of();
       break;
     case Kind::sampler:
-      place<shader::SamplerDescriptor>(binding, number) = sampler_of();
+      place<shader::SamplerDescriptor>(binding, number, part_B) = sampler_of();
       break;
     case Kind::combined: {
       const bool whole = e.view && e.sampler;
-      place<shader::CombinedDescriptor>(binding, number) = {whole ? &textures->pair(*e.view, *e.sampler).abi : &image_of().image->alone,
-                                                            image_of(), sampler_of()};
+      place<shader::CombinedDescriptor>(binding, number, part_B) = {
+          whole ? &textures->pair(*e.view, *e.sampler).abi : &image_of().image->alone, image_of(), sampler_of()};
       break;
     }
     case Kind::dynamic_buffer:  // read from the draw's own table
+    case Kind::mutable_:
     case Kind::unsupported:
       break;
   }
@@ -324,16 +338,25 @@ Status DescriptorSet::write(uint32_t binding, uint32_t element, const Descriptor
 }
 
 Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const Descriptor& d) {
-  const DescriptorBinding* b = layout_->find(binding);
+  const DescriptorBinding* const of_layout = layout_->find(binding);
+  const DescriptorBinding* b = of_layout;
   if (!b) return invalid("binding " + std::to_string(binding) + " is not in the set's layout");
   const uint32_t count = count_of(*b);
   if (element >= count)
     return invalid(name_of(*b) + " has " + std::to_string(count) + " elements; element " + std::to_string(element) + " does not exist");
+  DescriptorBinding as;  // of a mutable binding, what the element becomes
+  if (b->type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT) {
+    if (!descriptor::may_be_written_as(*b, d.type))
+      return invalid(name_of(*b) + " can't be written as " + descriptor::name_of(d.type) +
+                     ", which its layout does not have among its types");
+    as.binding = b->binding, as.type = d.type, as.count = b->count, as.stages = b->stages, as.flags = b->flags;
+    b = &as;
+  }
   if (const std::string wrong = check(*b, element, d); !wrong.empty()) return invalid(name_of(*b) + " " + wrong);
   if (const std::string wrong = forbidden(*b, d); !wrong.empty())
     if (Status ok = forbid(textures_->tolerate, invalid(name_of(*b) + " " + wrong)); !ok) return ok;
   Element made;
-  made.written = true;
+  made.written = true, made.type = b->type;
   if (d.buffer) {
     made.buffer = d.buffer, made.offset_B = d.offset_B;
     made.range_B = std::min(d.range_B, d.buffer->size_B() - d.offset_B);
@@ -350,11 +373,11 @@ Status DescriptorSet::write_element(uint32_t binding, uint32_t element, const De
   {
     std::lock_guard lock(mutex_);
     SetMemory& memory = own_memory();
-    Element& place = memory.element(*b, element);
+    Element& place = memory.element(*of_layout, element);
     if (!b->immutable_samplers.empty()) made.sampler = place.sampler;
-    memory.prepare(*b, made);
+    memory.prepare(*of_layout, made);
     old = std::exchange(place, std::move(made));
-    memory.put(*b, element);
+    memory.put(*of_layout, element);
     version_.fetch_add(1, std::memory_order_acq_rel);
   }
   return Ok{};
@@ -396,10 +419,27 @@ const DescriptorBinding* reached(const SetMemory& memory, const DescriptorBindin
   return b;
 }
 
-Status check_run(const CopyRun& run) {
+/// A mutable binding on either side: what was written must be what the other may have. What nobody wrote is null of any type.
+Status check_mutable_run(const SetMemory& from, const CopyRun& run) {
+  for (uint32_t i = 0; i < run.count; i++) {
+    const Element& e = from.element(*run.from, run.from_element + i);
+    const VkDescriptorType type = run.from->type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT ? e.type : run.from->type;
+    if (e.written && !descriptor::may_be_written_as(*run.to, type))
+      return invalid("copy of " + name_of(*run.from) + " to " + name_of(*run.to) + ": element " + std::to_string(run.from_element + i) +
+                     " is " + descriptor::name_of(type) + ", which the other can't be");
+  }
+  return Ok{};
+}
+
+bool is_mutable(const DescriptorBinding& b) { return b.type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT; }
+
+Status check_run(const SetMemory& from, const CopyRun& run) {
   assert(run.count && run.from && run.to);
-  if (run.from->type != run.to->type)
+  if (is_mutable(*run.from) || is_mutable(*run.to)) {
+    if (Status ok = check_mutable_run(from, run); !ok) return ok;
+  } else if (run.from->type != run.to->type) {
     return invalid("copy of " + name_of(*run.from) + " to " + name_of(*run.to) + ": the types must be the same");
+  }
   if (descriptor::kind_of(run.to->type) == Kind::sampler && !run.to->immutable_samplers.empty())
     return invalid("copy to " + name_of(*run.to) + ", which has immutable samplers; they are there already");
   return Ok{};
@@ -423,7 +463,7 @@ Expected<std::vector<CopyRun>> copy_runs(const SetMemory& from, const Descriptor
                      std::to_string(first_element) + " of " + name_of(*first_b) + ", which has " + std::to_string(to.count_of(*first_b)) +
                      ": they and the bindings behind them have fewer");
     runs.push_back({a, b, source_element, element, n});
-    if (Status ok = check_run(runs.back()); !ok) return ok.error();
+    if (Status ok = check_run(from, runs.back()); !ok) return ok.error();
     source_element += n, element += n, count -= n;
   }
   return runs;
@@ -438,7 +478,8 @@ Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding,
   if (!a || !b)
     return invalid("copy of binding " + std::to_string(source_binding) + " to binding " + std::to_string(binding) +
                    ": the layouts must have both");
-  if (a->type != b->type) return invalid("copy of " + name_of(*a) + " to " + name_of(*b) + ": the types must be the same");
+  if (a->type != b->type && !is_mutable(*a) && !is_mutable(*b))
+    return invalid("copy of " + name_of(*a) + " to " + name_of(*b) + ": the types must be the same");
   if (from->textures != textures_) return invalid("copy of " + name_of(*a) + ": the sets are of different devices");
   if (descriptor::kind_of(b->type) == Kind::inline_block) {
     if (uint64_t{source_element} + count > from->count_of(*a))
@@ -455,6 +496,7 @@ Status DescriptorSet::copy(const DescriptorSet& source, uint32_t source_binding,
     for (const CopyRun& run : *runs)
       for (uint32_t i = 0; i < run.count; i++) {
         Element& made = elements.emplace_back(from->element(*run.from, run.from_element + i));
+        if (made.written && !is_mutable(*run.from)) made.type = run.from->type;
         if (!run.to->immutable_samplers.empty()) made.sampler = memory.element(*run.to, run.to_element + i).sampler;
         memory.prepare(*run.to, made);
       }

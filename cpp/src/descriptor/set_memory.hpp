@@ -13,13 +13,28 @@
 
 namespace tilegpu::descriptor {
 
-enum class Kind : uint8_t { buffer, dynamic_buffer, inline_block, image, texel_buffer, sampler, combined, attachment, unsupported };
+enum class Kind : uint8_t {
+  buffer,
+  dynamic_buffer,
+  inline_block,
+  image,
+  texel_buffer,
+  sampler,
+  combined,
+  attachment,
+  mutable_,
+  unsupported
+};
 Kind kind_of(VkDescriptorType type);
 /// Vulkan's name in lower case.
 const char* name_of(VkDescriptorType type);
 
+/// Whether elements of the binding may be of the type: it is the binding's, or one of a mutable one's.
+bool may_be_written_as(const DescriptorBinding& binding, VkDescriptorType type);
+
 /// One element of a binding.
 struct Element {
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_MAX_ENUM;  // what it was written as; MAX_ENUM: it was not
   Ptr<Buffer> buffer;
   uint64_t offset_B = 0, range_B = 0;  // of dynamic buffers, which have no place in memory; the range fits the buffer
   Ptr<TexturedView> view;
@@ -55,10 +70,10 @@ struct SetMemory {
   const Element& element(const DescriptorBinding& binding, uint32_t number) const;
   Element& element(const DescriptorBinding& binding, uint32_t number);
   template <class T>
-  T& place(const DescriptorBinding& binding, uint32_t number) {
+  T& place(const DescriptorBinding& binding, uint32_t number, uint32_t part_B = 0) {
     const DescriptorSetLayout::Place& at = layout->place(binding);
-    assert(sizeof(T) == at.stride_B && at.offset_B + (number + 1) * sizeof(T) <= layout->size_B(variable_count));
-    return reinterpret_cast<T*>(bytes.get() + at.offset_B)[number];
+    assert(part_B + sizeof(T) <= at.stride_B && at.offset_B + (number + 1) * at.stride_B <= layout->size_B(variable_count));
+    return *reinterpret_cast<T*>(bytes.get() + at.offset_B + size_t{number} * at.stride_B + part_B);
   }
   /// Of an inline uniform block.
   std::span<const uint8_t> inline_bytes(const DescriptorBinding& binding) const;
@@ -66,6 +81,9 @@ struct SetMemory {
   void prepare(const DescriptorBinding& binding, const Element& element) const;
   /// Puts into the memory what the element says.
   void put(const DescriptorBinding& binding, uint32_t number);
+
+  /// The same of one place of an element.
+  void put_as(const DescriptorBinding& binding, uint32_t number, VkDescriptorType type, const Element& element);
 
   /// The contents are about to change.
   void changes();

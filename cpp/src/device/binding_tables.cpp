@@ -100,7 +100,7 @@ Status note_use(const DeviceState& device, command::Pass& pass, const Program& p
 Status note_dynamic(command::Pass& pass, const Program& program, const BoundSets& bound, const shader::BufferSlot& slot, uint32_t element,
                     framebuffer::Certainty certainty) {
   const DescriptorName name{slot.set, slot.binding, element};
-  auto found = find_element(program, bound, name);
+  auto found = find_element(program, bound, name, slot.type);
   if (!found) return found.error();
   if (!*found || !(*found)->buffer) return Ok{};
   const Buffer& buffer = *(*found)->buffer;
@@ -276,7 +276,7 @@ Status check_compute_sets(device::DeviceState& device, SetUse& scratch, const Pr
   for (const shader::BufferSlot& slot : program.dynamic_buffers)
     if ((bound.late[slot.set] != nullptr) == late) {
       const auto one = [&](uint32_t i, framebuffer::Certainty) -> Status {
-        auto found = find_element(program, bound, {slot.set, slot.binding, i});
+        auto found = find_element(program, bound, {slot.set, slot.binding, i}, slot.type);
         if (!found) return found.error();
         if (slot.writable && *found && (*found)->buffer) sets.written.push_back((*found)->buffer);
         return Ok{};

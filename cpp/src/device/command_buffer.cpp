@@ -150,7 +150,8 @@ Status CommandBuffer::end() {
     return invalid("end: query " + std::to_string(r.outer_counting.front().query) + " is active; call end_query first");
   if (r.condition) return invalid("end: conditional rendering is active; call end_conditional_rendering first");
   if (r.open) r.making->part = std::move(r.open);
-  r.ended = std::move(r.making);
+  r.ended = r.begun ? std::move(r.begun) : std::move(r.making);
+  r.begun = nullptr, r.making = nullptr;
   r.stage = CommandBufferState::executable;
   return Ok{};
 }

@@ -156,11 +156,18 @@ void CommandBuffer::set_stencil_test_enable(bool enable) {
   put(recorder_, S::stencil_test_enable, recorder_->dynamic.given().depth_stencil.stencil_test, enable);
 }
 
-void CommandBuffer::set_depth_bias(float constant, float clamp, float slope) {
+void CommandBuffer::set_depth_clamp_range(bool user, float min_depth_clamp, float max_depth_clamp) {
+  RasterizationState& raster = recorder_->dynamic.given().rasterization;
+  put(recorder_, S::depth_clamp_range, raster.depth_clamp_user, user);
+  put(recorder_, S::depth_clamp_range, raster.min_depth_clamp, min_depth_clamp);
+  put(recorder_, S::depth_clamp_range, raster.max_depth_clamp, max_depth_clamp);
+}
+void CommandBuffer::set_depth_bias(float constant, float clamp, float slope, VkDepthBiasRepresentationEXT representation) {
   RasterizationState& raster = recorder_->dynamic.given().rasterization;
   put(recorder_, S::depth_bias, raster.depth_bias_constant, constant);
   put(recorder_, S::depth_bias, raster.depth_bias_clamp, clamp);
   put(recorder_, S::depth_bias, raster.depth_bias_slope, slope);
+  put(recorder_, S::depth_bias, raster.depth_bias_representation, representation);
 }
 void CommandBuffer::set_depth_bias_enable(bool enable) {
   put(recorder_, S::depth_bias_enable, recorder_->dynamic.given().rasterization.depth_bias_enable, enable);

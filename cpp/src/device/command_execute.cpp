@@ -23,6 +23,10 @@ Status note_part(Recorder& r, const command::Pass& part) {
   framebuffer::Feedback& f = r.open->feedback;
   if (r.inherits) {  // a part of a part: the pass that executes both knows what they read
     const bool reads = std::any_of(part.bound.begin(), part.bound.end(), [](const command::Bound& bound) { return bound.sets != nullptr; });
+    if (reads && f.before_barrier && device::may_divide(r)) {
+      if (Status ok = device::split_pass(r, "a secondary command buffer"); !ok) return ok;
+      return note_part(r, part);
+    }
     f.read_behind |= part.feedback.read_behind | (reads ? f.before_barrier : 0);
     f.has_barrier |= part.feedback.has_barrier;
     if (Status ok = device::note_part(r.device->state(), *r.open, part); !ok) return ok;
@@ -105,7 +109,7 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
         "secondary command buffer");
   if (r.outer_query && std::any_of(recording.commands.begin(), recording.commands.end(), is_pass))
     return invalid("execute_commands: a query is active, and a secondary command buffer has passes of its own, which do not know it");
-  return r.open ? check_part(r, recording) : Status(Ok{});
+  return Ok{};
 }
 
 // Of secondaries that execute others.
@@ -130,11 +134,15 @@ Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& se
     if (Status ok = device::require_recording(r, "execute_commands"); !ok) return ok;
     for (const Ptr<CommandBuffer>& secondary : secondaries) {
       if (Status ok = check_secondary(r, secondary.get()); !ok) return ok;
-      if (Status ok = note_nesting(r, *secondary->recording()); !ok) return ok;
-      if (r.open)
-        device::join_secondary(*r.open, secondary->recording(), r.active_query);
-      else
-        r.making->commands.emplace_back(command::ExecuteCommands{secondary->recording()});
+      for (Ptr<const command::Recording> piece = secondary->recording(); piece; piece = piece->behind) {
+        if (r.open)
+          if (Status ok = check_part(r, *piece); !ok) return ok;
+        if (Status ok = note_nesting(r, *piece); !ok) return ok;
+        if (r.open)
+          device::join_secondary(*r.open, piece, r.active_query);
+        else
+          r.making->commands.emplace_back(command::ExecuteCommands{piece});
+      }
     }
     r.state_dirty = true;  // the pass's newest state may be another's
     return Ok{};

@@ -59,6 +59,7 @@ void add_textures(const pipeline::ResolvedStage& stage, const command::BoundSets
     const auto add = [&](uint32_t i) {
       if (i >= memory.count_of(*binding)) return;
       const descriptor::Element& element = memory.element(*binding, i);
+      if (binding->type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT && element.type != slot.type) return;
       if (element.view && element.view->view)
         add_view(*element.view->view, {.stage = stage.stage, .set = slot.image_set, .binding = slot.image_binding}, out);
     };

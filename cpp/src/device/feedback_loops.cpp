@@ -19,8 +19,36 @@ VkImageAspectFlags loops_of(const Recorder& r) {
   return info.feedback_loop_dynamic ? r.feedback_loops : info.feedback_loops;
 }
 
+/// Of a secondary's draw, whose pass is not known.
+bool may_read_behind(const Recorder& r) { return r.open->feedback.before_barrier && r.dynamic.pipeline()->program().reads_sets(); }
+
 bool has_late(const command::BoundSets* sets) {
   return sets && std::any_of(sets->late.begin(), sets->late.end(), [](const auto& set) { return set != nullptr; });
+}
+
+/// A secondary's part ends, and another one begins with all that was set: what executes both may divide its pass there. Parts are what
+/// captures and plans know, so that nothing below learns of it.
+Status divide_part(Recorder& r) {
+  assert(r.inherits && r.open);
+  const std::optional<command::Condition> condition = r.condition;
+  const bool condition_in_pass = r.condition_in_pass;
+  if (condition) device::end_condition(r);
+  auto part = std::make_unique<command::Pass>();
+  const command::Pass& first = *r.open;
+  part->info.label = first.info.label, part->info.view_mask = first.info.view_mask;
+  part->targets = first.targets, part->samples = first.samples;
+  part->width_px = first.width_px, part->height_px = first.height_px, part->render_area = first.render_area;
+  auto next = std::make_shared<command::Recording>();
+  next->device = r.device, next->level = r.level, next->part_in_query = r.making->part_in_query;
+  r.making->part = std::move(r.open);
+  r.making->behind = next;
+  if (!r.begun) r.begun = r.making;
+  r.making = std::move(next), r.open = std::move(part);
+  r.noted_uses.clear();
+  r.drawn = nullptr;
+  r.state_dirty = r.push_dirty = r.sets.dirty = true;
+  r.condition = condition, r.condition_in_pass = condition_in_pass;
+  return condition ? device::begin_condition(r) : Status(Ok{});
 }
 
 Status check_split(const Recorder& r, const std::string& reader) {
@@ -63,17 +91,23 @@ void begin_loops(Recorder& r) {
   framebuffer::Feedback& f = r.open->feedback;
   f.loops = framebuffer::targets_of_aspects(loops_of(r));
   if (!r.inherits) f.read_behind = 0;
-  if (r.inherits && r.dynamic.pipeline()->program().reads_sets()) f.read_behind |= f.before_barrier;  // what it reads the pass will know
+  if (r.inherits && may_read_behind(r) && !may_divide(r)) f.read_behind |= f.before_barrier;  // what it reads the pass will know
+}
+
+bool may_divide(const Recorder& r) {
+  assert(r.inherits);
+  return r.active_query < 0 && r.counting.empty() && r.transform_feedback < 0;
 }
 
 bool wants_split(const Recorder& r, const command::BoundSets* sets) {
   const framebuffer::Feedback& f = r.open->feedback;
-  if (r.inherits) return false;  // the pass that executes it knows
+  if (r.inherits) return may_read_behind(r) && may_divide(r);  // the pass that executes it knows whether it is needed
   return f.read_behind || (f.before_barrier & f.loops && has_late(sets));
 }
 
 Status split_pass(Recorder& r, const std::string& reader) {
-  assert(r.open && !r.inherits);
+  assert(r.open);
+  if (r.inherits) return divide_part(r);
   if (Status ok = check_split(r, reader); !ok) return ok;
   command::Pass& first = *r.open;
   const bool goes_on = !first.behind_barrier.empty();
@@ -123,9 +157,10 @@ Status allow_loops(const DeviceState& device, framebuffer::Feedback& feedback, S
 
 Expected<bool> wants_split(const command::Pass& pass, const command::Pass& part) {
   if (const uint32_t within = pass.feedback.looped & part.feedback.read_behind)
-    return invalid(pass_name(pass) + ": a secondary command buffer has a barrier between its draws, and reads " +
+    return invalid(pass_name(pass) +
+                   ": a secondary command buffer has a barrier between draws of one query or transform feedback, and reads " +
                    framebuffer::target_name(static_cast<uint32_t>(std::countr_zero(within))) +
-                   " of this pass behind it; record the barrier in the primary command buffer, between two secondary ones");
+                   " of this pass behind it; end these before the barrier, or begin them in the primary command buffer");
   return pass.feedback.read_behind != 0;
 }
 

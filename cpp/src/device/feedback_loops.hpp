@@ -16,14 +16,17 @@ namespace tilegpu::device {
 void begin_loops(Recorder& recorder);
 /// Whether the draw that was just noted reads what was written before a barrier; what its late sets hold nobody knows.
 bool wants_split(const Recorder& recorder, const command::BoundSets* sets);
-/// Ends the open pass, and goes on with one that loads what it left; queries and conditions go on.
+/// Of a secondary's part: no query and no transform feedback is active, which would have to go on in another one.
+bool may_divide(const Recorder& recorder);
+/// Ends the open pass, and goes on with one that loads what it left; queries and conditions go on. A secondary's part goes on with another
+/// one, between which the pass that executes them is split if it must be.
 Status split_pass(Recorder& recorder, const std::string& reader);
 
 /// An error of what is read and written in one pass: Ok where a feedback loop that nobody announced is tolerated.
 Status allow_loops(const DeviceState& device, framebuffer::Feedback& feedback, Status noted);
 
 /// Of a secondary's part that the open pass is about to execute, whose reads were noted: whether the pass must be split before it. An error
-/// where it would have to be split within the part, which knows no pass.
+/// where it would have to be split within the part.
 Expected<bool> wants_split(const command::Pass& pass, const command::Pass& part);
 
 /// Of what is read and written in a part, where the pass goes on behind it.

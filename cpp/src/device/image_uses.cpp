@@ -56,10 +56,12 @@ void add_sets(const pipeline::Program& program, const command::BoundSets& sets, 
       const descriptor::SetMemory& memory = *sets.memory[b.set];
       const DescriptorBinding* const binding = memory.layout->find(b.binding);
       if (!binding || !seen.insert({&memory, b.binding, b.writeonly}).second) continue;
-      const descriptor::Kind kind = descriptor::kind_of(binding->type);
+      const bool is_mutable = binding->type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT;
+      const descriptor::Kind kind = descriptor::kind_of(is_mutable ? b.descriptor : binding->type);
       if (kind != descriptor::Kind::image && kind != descriptor::Kind::combined && kind != descriptor::Kind::attachment) continue;
       for (uint32_t i = 0; i < memory.count_of(*binding); i++) {
         const descriptor::Element& element = memory.element(*binding, i);
+        if (is_mutable && element.type != b.descriptor) continue;
         if (element.view && element.view->view) rows.view(*element.view->view, b.writeonly);
       }
     }

@@ -82,6 +82,7 @@ struct Recorder {
   bool untouched = true;                       // as it was made: nothing is to be forgotten
   std::string misuse;                          // the first call that has no error of its own and was made outside recording
   std::shared_ptr<command::Recording> making;  // null unless recording
+  Ptr<const command::Recording> begun;         // what is being made goes on with it (Recording::behind); null: it is the first
   Ptr<const command::Recording> ended;         // null unless executable
   std::unique_ptr<command::Pass> open;
   bool inherits = false;  // the open pass is part of one that others begin and end

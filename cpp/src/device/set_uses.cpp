@@ -256,7 +256,7 @@ struct Checker {
     return each_element(slot.named, slot.count, count_of(slot.set, slot.binding, slot.count),
                         [&](uint32_t i, Certainty certainty) -> Status {
                           const DescriptorName at{slot.set, slot.binding, i};
-                          auto found = find_element(program, bound, at);
+                          auto found = find_element(program, bound, at, slot.type);
                           if (!found) return found.error();
                           const Element* e = *found;
                           if (e && e->buffer) out.reads.push_back({&e->buffer->memory()->contents(), e, at, slot.writable, certainty});
@@ -267,12 +267,13 @@ struct Checker {
   Status texture(const pipeline::TextureUse& use, uint32_t i, Certainty certainty) {
     const shader::TextureSlot& slot = use.slot;
     const DescriptorName at{slot.image_set, slot.image_binding, i};
-    auto found = find_element(program, bound, at);
+    auto found = find_element(program, bound, at, slot.type);
     if (!found) return found.error();
     const Element* image = *found;
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
-    const VkDescriptorType type = bound.memory[at.set]->layout->find(at.binding)->type;
+    const VkDescriptorType of_layout = bound.memory[at.set]->layout->find(at.binding)->type;
+    const VkDescriptorType type = of_layout == VK_DESCRIPTOR_TYPE_MUTABLE_EXT ? slot.type : of_layout;
     Status fits = view.texels ? check_texels_fit(device, program, use, at, *view.texels, type)
                               : check_view_fits(device, program, use, at, *view.view, type);
     if (!fits) return fits;
@@ -291,7 +292,7 @@ struct Checker {
     for (uint32_t j = 0; j < samplers; j++) {
       const Element* with = image;
       if (!slot.combined) {
-        auto sampler = find_element(program, bound, {slot.sampler_set, slot.sampler_binding, j});
+        auto sampler = find_element(program, bound, {slot.sampler_set, slot.sampler_binding, j}, VK_DESCRIPTOR_TYPE_SAMPLER);
         if (!sampler) return sampler.error();
         with = *sampler;
       }
@@ -387,7 +388,7 @@ std::string describe(const Program& program, const DescriptorName& at) {
          (at.element ? ", element " + std::to_string(at.element) : "") + ")";
 }
 
-Expected<const Element*> find_element(const Program& program, const BoundSets& bound, const DescriptorName& at) {
+Expected<const Element*> find_element(const Program& program, const BoundSets& bound, const DescriptorName& at, VkDescriptorType type) {
   assert(at.set < kMaxDescriptorSets);
   const SetMemory* memory = bound.memory[at.set].get();
   if (!memory) return error_of(program, at, " is used by the shader, but nothing is bound there");
@@ -395,7 +396,9 @@ Expected<const Element*> find_element(const Program& program, const BoundSets& b
   const bool partial = binding.flags & VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT;
   const bool exists = at.element < memory->count_of(binding);
   const Element* found = exists ? &memory->element(binding, at.element) : nullptr;
-  if (found && found->written) return found;
+  // What a mutable element was not written as it is not there as.
+  const bool is_mutable = binding.type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT;
+  if (found && found->written) return is_mutable && found->type != type ? nullptr : found;
   if (partial || !exists) return static_cast<const Element*>(nullptr);  // elements beyond a variable count are null descriptors
   return error_of(program, at, " is used by the shader, but nothing is bound there");
 }

@@ -61,8 +61,8 @@ framebuffer::LevelRange levels_sampled(const LevelLimits& sampler, uint32_t coun
 Status each_element(const shader::NamedElements& named, uint32_t of_slot, uint32_t count,
                     const std::function<Status(uint32_t element, framebuffer::Certainty certainty)>& visit);
 
-/// The element of a bound set; null where nothing is there and nothing has to be.
+/// The element of a bound set, which the shader has as `type`; null where nothing is there and nothing has to be.
 Expected<const descriptor::Element*> find_element(const pipeline::Program& program, const command::BoundSets& bound,
-                                                  const DescriptorName& name);
+                                                  const DescriptorName& name, VkDescriptorType type);
 
 }  // namespace tilegpu::device

@@ -100,8 +100,8 @@ LrzWriter writer_of(const LrzWriter& base, const command::DrawState& state) {
   LrzWriter w = base;
   if (state.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
-    w.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
-    w.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
+    const auto [lo, hi] = state.rasterization.clamp_range(state.viewport);
+    w.range_lo = limit(lo), w.range_hi = limit(hi);
   }
   const auto end = [](int32_t offset, uint32_t extent, int32_t most) {
     return static_cast<int32_t>(std::min<int64_t>(int64_t{offset} + extent, most));

@@ -105,6 +105,8 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_sample_locations,
     Extension::KHR_depth_clamp_zero_one,
     Extension::EXT_depth_clamp_zero_one,
+    Extension::EXT_depth_bias_control,
+    Extension::EXT_depth_clamp_control,
     Extension::EXT_depth_clip_control,
     Extension::EXT_depth_clip_enable,
     Extension::EXT_depth_range_unrestricted,
@@ -174,6 +176,8 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_4444_formats,
     Extension::EXT_memory_budget,
     Extension::EXT_multi_draw,
+    Extension::EXT_mutable_descriptor_type,
+    Extension::VALVE_mutable_descriptor_type,
     Extension::EXT_primitive_topology_list_restart,
     Extension::EXT_image_2d_view_of_3d,
     Extension::EXT_image_sliced_view_of_3d,
@@ -207,6 +211,8 @@ void set_state_features(Features& f) {
   f.advancedBlendCoherentOperations = true;  // draws blend in order anyway
   f.attachmentFeedbackLoopLayout = f.attachmentFeedbackLoopDynamicState = true;
   f.colorWriteEnable = true;
+  f.depthBiasControl = f.leastRepresentableValueForceUnormRepresentation = f.floatRepresentation = f.depthBiasExact = true;
+  f.depthClampControl = true;
   f.depthClipControl = true;
   f.depthClipEnable = true;
   f.indexTypeUint8 = true;
@@ -240,6 +246,7 @@ void set_state_features(Features& f) {
 /// Of VK_EXT_descriptor_indexing, all of it; of VK_EXT_robustness2.
 void set_descriptor_features(Features& f) {
   f.descriptorBindingPartiallyBound = true;
+  f.mutableDescriptorType = true;
   f.descriptorBindingVariableDescriptorCount = true;
   f.descriptorBindingUpdateUnusedWhilePending = true;
   f.descriptorBindingUniformBufferUpdateAfterBind = true;

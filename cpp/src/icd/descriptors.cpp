@@ -15,12 +15,18 @@ bool has_samplers(VkDescriptorType type) { return type == VK_DESCRIPTOR_TYPE_SAM
 Expected<Ptr<const DescriptorSetLayout>> layout_of(const VkDescriptorSetLayoutCreateInfo& in) {
   const auto* flags =
       find_next<VkDescriptorSetLayoutBindingFlagsCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO);
+  const auto* mutables =
+      find_next<VkMutableDescriptorTypeCreateInfoEXT>(in.pNext, VK_STRUCTURE_TYPE_MUTABLE_DESCRIPTOR_TYPE_CREATE_INFO_EXT);
   std::vector<DescriptorBinding> bindings;
   for (uint32_t i = 0; i < in.bindingCount; ++i) {
     const VkDescriptorSetLayoutBinding& b = in.pBindings[i];
     if (b.descriptorCount == 0) continue;  // a number that is reserved
-    DescriptorBinding binding{b.binding, b.descriptorType, b.descriptorCount, b.stageFlags, 0, {}};
+    DescriptorBinding binding{b.binding, b.descriptorType, b.descriptorCount, b.stageFlags, 0, {}, {}};
     if (flags && i < flags->bindingCount) binding.flags = flags->pBindingFlags[i];
+    if (mutables && b.descriptorType == VK_DESCRIPTOR_TYPE_MUTABLE_EXT && i < mutables->mutableDescriptorTypeListCount) {
+      const VkMutableDescriptorTypeListEXT& types = mutables->pMutableDescriptorTypeLists[i];
+      binding.mutable_types.assign(types.pDescriptorTypes, types.pDescriptorTypes + types.descriptorTypeCount);
+    }
     if (b.pImmutableSamplers && has_samplers(b.descriptorType))
       for (uint32_t k = 0; k < b.descriptorCount; ++k) binding.immutable_samplers.push_back(b.pImmutableSamplers[k]->core);
     bindings.push_back(std::move(binding));
@@ -86,10 +92,12 @@ bool has_immutable(const DescriptorSetLayout& layout, uint32_t binding) {
 /// `immutable`: the binding has samplers of its own.
 Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i, bool immutable) {
   assert(i < std::max(1U, write.descriptorCount));
-  if (is_buffer(write.descriptorType)) return of_buffer(write.pBufferInfo[i]);
-  if (is_image(write.descriptorType)) return of_image(write.pImageInfo[i], write.descriptorType, immutable);
-  if (is_texels(write.descriptorType)) return of_texels(write.pTexelBufferView[i]);
-  return {};
+  Descriptor out;
+  if (is_buffer(write.descriptorType)) out = of_buffer(write.pBufferInfo[i]);
+  if (is_image(write.descriptorType)) out = of_image(write.pImageInfo[i], write.descriptorType, immutable);
+  if (is_texels(write.descriptorType)) out = of_texels(write.pTexelBufferView[i]);
+  out.type = write.descriptorType;
+  return out;
 }
 
 /// Element `i` of an entry whose data begin at `data`.

@@ -27,6 +27,16 @@ void VKAPI_CALL CmdSetLineWidth(VkCommandBuffer commandBuffer, float lineWidth) 
 void VKAPI_CALL CmdSetDepthBias(VkCommandBuffer commandBuffer, float constant, float clamp, float slope) {
   commandBuffer->core->set_depth_bias(constant, clamp, slope);
 }
+void VKAPI_CALL CmdSetDepthBias2EXT(VkCommandBuffer commandBuffer, const VkDepthBiasInfoEXT* info) {
+  using Representation = VkDepthBiasRepresentationInfoEXT;
+  const auto* as = find_next<Representation>(info->pNext, VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT);
+  commandBuffer->core->set_depth_bias(info->depthBiasConstantFactor, info->depthBiasClamp, info->depthBiasSlopeFactor,
+                                      as ? as->depthBiasRepresentation : VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT);
+}
+void VKAPI_CALL CmdSetDepthClampRangeEXT(VkCommandBuffer commandBuffer, VkDepthClampModeEXT mode, const VkDepthClampRangeEXT* range) {
+  const bool user = mode == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && range;
+  commandBuffer->core->set_depth_clamp_range(user, user ? range->minDepthClamp : 0, user ? range->maxDepthClamp : 1);
+}
 void VKAPI_CALL CmdSetBlendConstants(VkCommandBuffer commandBuffer, const float blendConstants[4]) {
   commandBuffer->core->set_blend_constants({blendConstants[0], blendConstants[1], blendConstants[2], blendConstants[3]});
 }

@@ -160,6 +160,9 @@ void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, bool s
   out.depth_bias_constant = in.depthBiasConstantFactor;
   out.depth_bias_clamp = in.depthBiasClamp;
   out.depth_bias_slope = in.depthBiasSlopeFactor;
+  using Bias = VkDepthBiasRepresentationInfoEXT;
+  if (const auto* bias = find_next<Bias>(in.pNext, VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT))
+    out.depth_bias_representation = bias->depthBiasRepresentation;
   out.line_width = in.lineWidth;
   using Clip = VkPipelineRasterizationDepthClipStateCreateInfoEXT;
   if (const auto* clip = find_next<Clip>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT))
@@ -190,12 +193,19 @@ bool never_rasterizes(const VkGraphicsPipelineCreateInfo& in) {
          !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE});
 }
 
-void take_depth_clip_control(const VkGraphicsPipelineCreateInfo& in, RasterizationState& out) {
+void take_depth_control(const VkGraphicsPipelineCreateInfo& in, RasterizationState& out) {
   using Control = VkPipelineViewportDepthClipControlCreateInfoEXT;
   if (!in.pViewportState || never_rasterizes(in)) return;
   if (const auto* control =
           find_next<Control>(in.pViewportState->pNext, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLIP_CONTROL_CREATE_INFO_EXT))
     out.depth_clip_negative_one_to_one = control->negativeOneToOne;
+  using Clamp = VkPipelineViewportDepthClampControlCreateInfoEXT;
+  if (const auto* clamp =
+          find_next<Clamp>(in.pViewportState->pNext, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT);
+      clamp && clamp->depthClampMode == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && clamp->pDepthClampRange) {
+    out.depth_clamp_user = true;
+    out.min_depth_clamp = clamp->pDepthClampRange->minDepthClamp, out.max_depth_clamp = clamp->pDepthClampRange->maxDepthClamp;
+  }
 }
 
 Status take_multisample(const VkPipelineMultisampleStateCreateInfo& in, bool takes_locations, MultisampleState& out) {
@@ -343,7 +353,7 @@ void take_pre_rasterization(const VkGraphicsPipelineCreateInfo& in, GraphicsPipe
   }
   const bool stipples = is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT}) && !is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_EXT});
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, stipples, out.rasterization);
-  take_depth_clip_control(in, out.rasterization);
+  take_depth_control(in, out.rasterization);
 }
 
 Status take_samples(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {

@@ -64,6 +64,7 @@ constexpr DynamicStateInfo kStates[] = {
     STATE(line_stipple_enable, LINE_STIPPLE_ENABLE_EXT),
     STATE(line_stipple, LINE_STIPPLE_EXT),
     STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT),
+    STATE(depth_clamp_range, DEPTH_CLAMP_RANGE_EXT),
     STATE(fragment_shading_rate, FRAGMENT_SHADING_RATE_KHR),
 };
 #undef STATE
@@ -230,7 +231,7 @@ constexpr Copies kCopies = [] {
   c[S::viewport] = c[S::viewport_with_count] = copy_members<&G::viewports>;
   c[S::scissor] = c[S::scissor_with_count] = copy_members<&G::scissors>;
   c[S::line_width] = copy_part<raster, &R::line_width>;
-  c[S::depth_bias] = copy_part<raster, &R::depth_bias_constant, &R::depth_bias_clamp, &R::depth_bias_slope>;
+  c[S::depth_bias] = copy_part<raster, &R::depth_bias_constant, &R::depth_bias_clamp, &R::depth_bias_slope, &R::depth_bias_representation>;
   c[S::blend_constants] = copy_members<&G::blend_constants>;
   c[S::depth_bounds] = copy_part<depth, &D::min_depth_bounds, &D::max_depth_bounds>;
   c[S::stencil_compare_mask] = copy_faces<&VkStencilOpState::compareMask>;
@@ -254,6 +255,7 @@ constexpr Copies kCopies = [] {
   c[S::rasterizer_discard_enable] = copy_part<raster, &R::rasterizer_discard>;
   c[S::depth_bias_enable] = copy_part<raster, &R::depth_bias_enable>;
   c[S::depth_clamp_enable] = copy_part<raster, &R::depth_clamp>;
+  c[S::depth_clamp_range] = copy_part<raster, &R::depth_clamp_user, &R::min_depth_clamp, &R::max_depth_clamp>;
   c[S::depth_clip_enable] = copy_part<raster, &R::depth_clip>;
   c[S::depth_clip_negative_one_to_one] = copy_part<raster, &R::depth_clip_negative_one_to_one>;
   c[S::rasterization_stream] = copy_part<raster, &R::rasterization_stream>;
@@ -336,6 +338,7 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, c
   if (!ds.depth_bounds_test) drop(mask_of(S::depth_bounds));
   if (!ds.stencil_test) drop(mask_of(S::stencil_op, S::stencil_compare_mask, S::stencil_write_mask, S::stencil_reference));
   if (!state.rasterization.depth_bias_enable) drop(mask_of(S::depth_bias));
+  if (!state.rasterization.depth_clamp) drop(mask_of(S::depth_clamp_range));
   if (!draws_lines(state, stages.made_vertices()))
     drop(mask_of(S::line_width, S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple));
   if (!state.rasterization.line_stipple) drop(mask_of(S::line_stipple));

@@ -130,7 +130,7 @@ void add_inputs_in_memory(const std::vector<shader::InputSource>& sources, const
       slot = table.textures.insert(slot, shader::TextureSlot{});
       slot->image_set = input.set, slot->image_binding = input.binding;
       slot->sampler_set = slot->sampler_binding = ~0u;
-      slot->uses = shader::kUseFetch;
+      slot->uses = shader::kUseFetch, slot->type = VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
     }
     // Several variables may be of one binding.
     slot->image_count = std::max(slot->image_count, input.count);

@@ -13,12 +13,16 @@ namespace {
 using descriptor::Kind;
 
 struct Found {
+  const DescriptorSetLayout& layout;
   const DescriptorBinding& binding;
   const DescriptorSetLayout::Place& place;
   Kind kind;
   uint32_t count;
   bool counted;
-  shader::DescriptorAddress at(uint32_t part_B = 0) const { return {place.offset_B + part_B, place.stride_B, counted}; }
+  /// Of an element that the shader has as `type`.
+  shader::DescriptorAddress at(VkDescriptorType type, uint32_t part_B = 0) const {
+    return {place.offset_B + layout.part_B(binding, type) + part_B, place.stride_B, counted};
+  }
 };
 
 // Variables are checked by their reflection before (pipeline/validate.cpp); what that does not know has no place either.
@@ -30,7 +34,7 @@ Expected<Found> find(const PipelineLayout& layout, uint32_t set, uint32_t number
                                                      "), which the pipeline layout does not have"};
   const Kind kind = descriptor::kind_of(binding->type);
   const bool counted = of_set->has_variable_count() && binding == &of_set->bindings().back();
-  return Found{*binding, of_set->place(*binding), kind, kind == Kind::inline_block ? 1 : binding->count, counted};
+  return Found{*of_set, *binding, of_set->place(*binding), kind, kind == Kind::inline_block ? 1 : binding->count, counted};
 }
 
 // The code clamps indices to the counts, so that they must not be more than there is memory for. kUnbounded: all of the layout's.
@@ -52,7 +56,7 @@ Status place(shader::ResourceTable& table, const PipelineLayout& layout) {
     auto found = find(layout, slot.set, slot.binding);
     if (!found) return found.error();
     slot.count = least(slot.count, found->count);
-    slot.table = slot.set, slot.at = found->at();
+    slot.table = slot.set, slot.at = found->at(slot.type);
     if (found->kind != Kind::dynamic_buffer) continue;
     const uint32_t number = first_dynamic_buffer(layout, slot.set) + found->place.first_dynamic;
     constexpr uint32_t kSize_B = sizeof(shader::BufferDescriptor);
@@ -63,12 +67,13 @@ Status place(shader::ResourceTable& table, const PipelineLayout& layout) {
     if (!image) return image.error();
     slot.image_count = least(slot.image_count, image->count);
     // A shader that takes a combined descriptor apart.
-    slot.image = image->at(image->kind == Kind::combined && !slot.combined ? offsetof(shader::CombinedDescriptor, image) : 0);
+    slot.image = image->at(slot.type, image->kind == Kind::combined && !slot.combined ? offsetof(shader::CombinedDescriptor, image) : 0);
     if (slot.is_alone() || slot.combined) continue;
     auto sampler = find(layout, slot.sampler_set, slot.sampler_binding);
     if (!sampler) return sampler.error();
     slot.sampler_count = least(slot.sampler_count, sampler->count);
-    slot.sampler = sampler->at(sampler->kind == Kind::combined ? offsetof(shader::CombinedDescriptor, sampler) : 0);
+    slot.sampler =
+        sampler->at(VK_DESCRIPTOR_TYPE_SAMPLER, sampler->kind == Kind::combined ? offsetof(shader::CombinedDescriptor, sampler) : 0);
   }
   return Ok{};
 }

@@ -70,12 +70,14 @@ SetGroup& group_of(Program& program, uint32_t set, uint32_t sampler_set) {
   return program.set_groups.emplace_back(SetGroup{set, sampler_set, {}, {}, 0});
 }
 
-std::vector<const ReflectedType*> image_types(const Program& program, uint32_t set, uint32_t binding) {
+/// Of the variables that are one slot.
+std::vector<const ReflectedType*> image_types(const Program& program, const shader::TextureSlot& slot) {
   using Kind = ReflectedType::Kind;
   std::vector<const ReflectedType*> types;
   for (const Stage& stage : program.stages)
     for (const ReflectedBinding& b : stage.reflection->bindings)
-      if (b.set == set && b.binding == binding && b.used && (b.type.kind == Kind::image || b.type.kind == Kind::sampled_image))
+      if (b.set == slot.image_set && b.binding == slot.image_binding && b.used && b.descriptor == slot.type &&
+          (b.type.kind == Kind::image || b.type.kind == Kind::sampled_image))
         types.push_back(&b.type);
   return types;
 }
@@ -96,7 +98,7 @@ void group_by_sets(Program& program) {
     assert(slot.image_set < kMaxDescriptorSets && sampler_set < kMaxDescriptorSets);
     program.used_sets |= 1u << slot.image_set | 1u << sampler_set;
     SetGroup& group = group_of(program, slot.image_set, sampler_set);
-    group.textures.push_back({slot, image_types(program, slot.image_set, slot.image_binding)});
+    group.textures.push_back({slot, image_types(program, slot)});
     group.elements += slot.image_count;
   }
 }

@@ -248,7 +248,11 @@ struct Checker {
         const DescriptorBinding* found = nullptr;
         if (b.set < program.layout->sets.size() && program.layout->sets[b.set]) found = program.layout->sets[b.set]->find(b.binding);
         if (!found) return error("the shader uses " + name + ", which the pipeline layout does not have");
-        if (!may_be(b.descriptor, found->type))
+        const bool is_mutable = found->type == VK_DESCRIPTOR_TYPE_MUTABLE_EXT;
+        if (is_mutable && !descriptor::may_be_written_as(*found, b.descriptor))
+          return error("the shader's " + name + " is a " + descriptor::name_of(b.descriptor) +
+                       ", which is not among the types that the layout's mutable descriptor may have");
+        if (!is_mutable && !may_be(b.descriptor, found->type))
           return error("the shader's " + name + " is a " + descriptor::name_of(b.descriptor) + ", the layout has a " +
                        descriptor::name_of(found->type));
         if (b.count > (found->type == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK ? 1 : found->count))

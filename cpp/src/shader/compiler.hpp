@@ -66,6 +66,7 @@ struct NamedElements {
 };
 struct BufferSlot {
   uint32_t set = 0, binding = 0, count = 1;
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;  // as the shader has it
   bool writable = false;
   NamedElements named;
   uint32_t table = 0;  // the set, or kDynamicSet
@@ -91,10 +92,11 @@ struct TextureSlot {
   uint32_t image_set = 0, image_binding = 0;
   uint32_t sampler_set = 0, sampler_binding = 0;  // ~0u: the image alone is asked, for texels or its size
   uint32_t image_count = 1, sampler_count = 1;
-  NamedElements named;               // of the image's elements
-  uint16_t uses = 0;                 // TextureUse bits: the functions that must exist
-  bool combined = false;             // one variable for both
-  bool offsets = false;              // samples with texel offsets are among the uses
+  VkDescriptorType type = VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;  // of the image, as the shader has it
+  NamedElements named;                                       // of the image's elements
+  uint16_t uses = 0;                                         // TextureUse bits: the functions that must exist
+  bool combined = false;                                     // one variable for both
+  bool offsets = false;                                      // samples with texel offsets are among the uses
   bool normalized = false;           // some that samplers of unnormalised coordinates can't: implicit lod, bias, projection, comparison
   DescriptorAddress image, sampler;  // of ImageDescriptor and SamplerDescriptor; combined: image is of CombinedDescriptor
   bool is_alone() const { return sampler_set == ~0u; }

@@ -255,6 +255,7 @@ enum class Extension : uint16_t {
   KHR_xcb_surface,
   KHR_xlib_surface,
   KHR_zero_initialize_workgroup_memory,
+  VALVE_mutable_descriptor_type,
   count
 };
 
@@ -510,6 +511,7 @@ inline constexpr ExtensionName kExtensionNames[] = {
     {"VK_KHR_xcb_surface", 6, true},
     {"VK_KHR_xlib_surface", 6, true},
     {"VK_KHR_zero_initialize_workgroup_memory", 1, false},
+    {"VK_VALVE_mutable_descriptor_type", 1, false},
 };
 
 /// Some of the extensions.

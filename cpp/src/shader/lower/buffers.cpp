@@ -13,8 +13,9 @@ namespace tilegpu::shader {
 
 const BufferSlot* Lowering::buffer_slot(uint32_t variable) const {
   const Decorations& deco = m.decoration(variable);
+  const VkDescriptorType type = descriptor_type_of(m, variable);
   for (const BufferSlot& s : resources.buffers) {
-    if (s.set == (deco.set == kNone ? 0 : deco.set) && s.binding == deco.binding) return &s;
+    if (s.set == (deco.set == kNone ? 0 : deco.set) && s.binding == deco.binding && s.type == type) return &s;
   }
   return nullptr;
 }

@@ -111,8 +111,9 @@ bool ImageBuilder::select_type() {
 const TextureSlot* ImageBuilder::slot() const {
   const Module& m = l.m;
   const auto set = [&](uint32_t id) { return m.decoration(id).set == kNone ? 0u : m.decoration(id).set; };
+  const VkDescriptorType type = descriptor_type_of(m, image.image);
   for (const TextureSlot& s : l.resources.textures) {
-    if (s.image_set != set(image.image) || s.image_binding != m.decoration(image.image).binding) continue;
+    if (s.image_set != set(image.image) || s.image_binding != m.decoration(image.image).binding || s.type != type) continue;
     if (!image.sampler ? s.is_alone()
                        : s.sampler_set == set(image.sampler) && s.sampler_binding == m.decoration(image.sampler).binding &&
                              s.combined == (image.sampler == image.image))
@@ -120,7 +121,7 @@ const TextureSlot* ImageBuilder::slot() const {
   }
   // A fetch or query of the image of a pair: any entry has the view.
   for (const TextureSlot& s : l.resources.textures) {
-    if (s.image_set == set(image.image) && s.image_binding == m.decoration(image.image).binding) return &s;
+    if (s.image_set == set(image.image) && s.image_binding == m.decoration(image.image).binding && s.type == type) return &s;
   }
   return nullptr;
 }

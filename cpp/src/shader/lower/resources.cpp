@@ -100,7 +100,7 @@ std::map<uint32_t, Runs> buffer_uses(const Module& m, const Reach& reach) {
 
 void merge(ResourceTable& table, const BufferSlot& s) {
   for (BufferSlot& known : table.buffers) {
-    if (known.set != s.set || known.binding != s.binding) continue;
+    if (known.set != s.set || known.binding != s.binding || known.type != s.type) continue;
     known.count = std::max(known.count, s.count), known.writable = known.writable || s.writable;
     merge(known.named, s.named);
     return;
@@ -111,7 +111,7 @@ void merge(ResourceTable& table, const BufferSlot& s) {
 void merge(ResourceTable& table, const TextureSlot& s) {
   for (TextureSlot& known : table.textures) {
     if (known.image_set != s.image_set || known.image_binding != s.image_binding || known.sampler_set != s.sampler_set ||
-        known.sampler_binding != s.sampler_binding || known.combined != s.combined)
+        known.sampler_binding != s.sampler_binding || known.combined != s.combined || known.type != s.type)
       continue;
     known.uses |= s.uses, known.offsets = known.offsets || s.offsets, known.normalized = known.normalized || s.normalized;
     merge(known.named, s.named);
@@ -147,7 +147,7 @@ struct TextureBuilder {
     const Decorations &di = m.decoration(image), &ds = m.decoration(sampler);
     TextureSlot s;
     s.image_set = di.set == kNone ? 0 : di.set, s.image_binding = di.binding, s.image_count = count_of(image),
-    s.uses = runs == Runs::never ? uint16_t{0} : uses;
+    s.uses = runs == Runs::never ? uint16_t{0} : uses, s.type = descriptor_type_of(m, image);
     s.offsets = sampling.offsets, s.normalized = sampling.normalized;
     s.sampler_set = s.sampler_binding = ~0u;
     if (sampler) s.sampler_set = ds.set == kNone ? 0 : ds.set, s.sampler_binding = ds.binding;
@@ -207,7 +207,7 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
     const uint32_t block = descriptor_type(m, id);
     BufferSlot s;
     s.set = deco.set == kNone ? 0 : deco.set, s.binding = deco.binding, s.count = builder.count_of(id),
-    s.named = builder.named_of(id, buffers.at(id));
+    s.named = builder.named_of(id, buffers.at(id)), s.type = descriptor_type_of(m, id);
     s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
     merge(table, s);
   }

@@ -27,7 +27,7 @@ static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant
 static_assert(fields_of<StageTraits>() == 57 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
-static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 7 && fields_of<TextureSlot>() == 13 &&
+static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 8 && fields_of<TextureSlot>() == 14 &&
               fields_of<ResourceTable>() == 2);
 
 class Writer {
@@ -299,12 +299,14 @@ void fields(A& archive, NamedElements& n) {
 template <class A>
 void fields(A& archive, BufferSlot& s) {
   archive.number(s.set), archive.number(s.binding), archive.number(s.count), archive.flag(s.writable), fields(archive, s.named);
+  archive.enumerator(s.type, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT);
   // Not its place, which is the pipeline's.
 }
 
 template <class A>
 void fields(A& archive, TextureSlot& s) {
   archive.number(s.image_set), archive.number(s.image_binding), archive.number(s.sampler_set), archive.number(s.sampler_binding);
+  archive.enumerator(s.type, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT);
   archive.number(s.image_count), archive.number(s.sampler_count), archive.number(s.uses), archive.flag(s.combined), archive.flag(s.offsets),
       archive.flag(s.normalized);
   fields(archive, s.named);

@@ -241,19 +241,6 @@ struct Reflector {
     variables.push_back(std::move(variable));
   }
 
-  VkDescriptorType descriptor_of(spv::StorageClass storage, uint32_t type_id) const {
-    const TypeInfo& type = module.type(type_id);
-    if (storage == spv::StorageClassStorageBuffer || module.decoration(type_id).buffer_block) return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    if (storage == spv::StorageClassUniform) return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
-    if (type.kind == Kind::sampler) return VK_DESCRIPTOR_TYPE_SAMPLER;
-    const TypeInfo& image = type.kind == Kind::sampled_image ? module.type(type.element) : type;
-    if (image.dim == spv::DimBuffer)
-      return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
-    if (type.kind == Kind::sampled_image) return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    if (image.dim == spv::DimSubpassData) return VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
-    return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
-  }
-
   /// Image variables that some instruction loads from, atomics among them.
   std::set<uint32_t> read_images() const {
     std::set<uint32_t> read;
@@ -281,7 +268,7 @@ struct Reflector {
     binding.name = module.name(id).empty() ? binding.block_name : module.name(id);
     binding.set = decoration.set == kNone ? 0 : decoration.set;
     binding.binding = decoration.binding == kNone ? 0 : decoration.binding;
-    binding.descriptor = descriptor_of(module.storage_of(id), type_id);
+    binding.descriptor = descriptor_type_of(module, id);
     assert(count <= kMaxDescriptors);
     binding.count = static_cast<uint32_t>(count);
     binding.input_attachment_index = decoration.input_attachment == kNone ? 0 : decoration.input_attachment;

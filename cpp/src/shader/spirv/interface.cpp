@@ -9,6 +9,7 @@
 #include <set>
 
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/limits.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
@@ -415,6 +416,21 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
   }
   std::sort(result.begin(), result.end());
   return result;
+}
+
+VkDescriptorType descriptor_type_of(const Module& module, uint32_t variable) {
+  const spv::StorageClass storage = module.storage_of(variable);
+  const uint32_t type_id = descriptor_type(module, variable);
+  const TypeInfo& type = module.type(type_id);
+  if (storage == spv::StorageClassStorageBuffer || module.decoration(type_id).buffer_block) return VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+  if (storage == spv::StorageClassUniform) return VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+  if (type.kind == Kind::sampler) return VK_DESCRIPTOR_TYPE_SAMPLER;
+  const TypeInfo& image = type.kind == Kind::sampled_image ? module.type(type.element) : type;
+  if (image.dim == spv::DimBuffer)
+    return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER;
+  if (type.kind == Kind::sampled_image) return VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+  if (image.dim == spv::DimSubpassData) return VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;
+  return image.sampled == 2 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE;
 }
 
 }  // namespace tilegpu::shader

@@ -57,6 +57,8 @@ uint32_t stored_pointer(const Module& module, const Instruction& instruction);
 /// Does reachable code read or write memory by address?
 bool uses_addresses(const Module& module);
 Kind innermost_kind(const Module& m, uint32_t type);
+/// What a variable is, or each element of its array. Source: Vulkan specification, "Shader Resource and Descriptor Type Correspondence".
+VkDescriptorType descriptor_type_of(const Module& m, uint32_t variable);
 /// Images, samplers, both at once, or an array of them.
 bool holds_images(const Module& m, uint32_t type);
 /// An OpImageRead of an input attachment; else of a storage image or texel buffer.

@@ -46,13 +46,13 @@ TestRules make_test_rules(const command::DrawState& state, const tile_io::HostTi
   // Without depth clamp Vulkan still limits depth to 0..1, but for floats of VK_EXT_depth_range_unrestricted.
   if (tile.unrestricted_depth) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    const auto [lo, hi] = std::minmax(state.viewport.minDepth, state.viewport.maxDepth);
+    const auto [lo, hi] = state.rasterization.clamp_range(state.viewport);
     t.range_lo = state.rasterization.depth_clamp ? lo : -kInfinity;
     t.range_hi = state.rasterization.depth_clamp ? hi : kInfinity;
   } else if (state.rasterization.depth_clamp) {
     const auto limit = [](float v) { return v > 0 ? std::min(v, 1.0f) : 0.0f; };
-    t.range_lo = limit(std::min(state.viewport.minDepth, state.viewport.maxDepth));
-    t.range_hi = limit(std::max(state.viewport.minDepth, state.viewport.maxDepth));
+    const auto [lo, hi] = state.rasterization.clamp_range(state.viewport);
+    t.range_lo = limit(lo), t.range_hi = limit(hi);
   }
   t.bounds_lo = ds.min_depth_bounds;
   t.bounds_hi = ds.max_depth_bounds;
