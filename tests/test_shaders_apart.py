@@ -4,6 +4,7 @@ errors or results within a bounded time and memory, which Ctrl-C ends."""
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 import textwrap
@@ -144,21 +145,92 @@ def test_where_no_process_can_be_started_it_is_done_here() -> None:
     assert done.stdout == "True\nTrue\n" and done.returncode == 0, done
 
 
-def test_modules_of_usual_size_start_no_process() -> None:
-    text = HEAD + "shared uint s[64]; void main() { s[gl_LocalInvocationIndex] = 3u; barrier(); data[0] = s[0]; }"
-    many = "s[0];" + "if (data[0] == 1u) data[0] = 2u;" * 1100
-    words, large = tg.compile_glsl(text, "compute"), tg.compile_glsl(text.replace("s[0];", many), "compute")
+def test_no_process_where_nobody_wants_one() -> None:
+    """Else one that waits is a child of the program's."""
     program = f"""
         import os, tilegpu as tg
         device = tg.Device(threads=1, cache_dir="off")
-        for words in ({words!r}, bytes.fromhex(open(0).read())):
-            device.compute_pipeline(words)
-            print(len(open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split()))
+        device.compute_pipeline({HEAD!r} + "void main() {{ data[0] = 1u; }}")
+        print(len(open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split()))
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], input=large.hex(), capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.stdout == "0\n1\n", done
+    for value, children in (("1", "1"), ("0", "0")):
+        environment = {**os.environ, "TILEGPU_COMPILER_PROCESS": value}
+        words = [sys.executable, "-c", textwrap.dedent(program)]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.stdout == children + "\n", done
+
+
+def module(*instructions: tuple[int, ...], types: tuple[tuple[int, ...], ...] = ()) -> bytes:
+    """An empty kernel, with annotations, types and constants: (opcode, operands...). The numbers below 10 are its own."""
+    whole: list[tuple[int, ...]] = [(17, 1), (14, 0, 1), (15, 5, 1, 0x6E69616D, 0), (16, 1, 17, 1, 1, 1), *instructions]
+    whole += [(19, 2), (33, 3, 2), (21, 4, 32, 0), (23, 5, 4, 3), *types, (54, 2, 1, 0, 3), (248, 6), (253,), (56,)]
+    words = [0x07230203, 0x00010600, 0, 1 << 20, 0]
+    for one in whole:
+        words += [len(one) << 16 | one[0], *one[1:]]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def grown(what: str) -> bytes:
+    """Of a kilobyte to a hundred: what the validator takes gigabytes or minutes for, or a stack of any size."""
+    if what == "workgroup size":  # checks are passed on to each that refers to it, twice
+        sums = [(52, 5, 20 + k, 128, 19 + k, 18 + k) for k in range(34)]
+        return module((71, 19, 11, 25), types=((50, 4, 17, 1), (51, 5, 18, 17, 17, 17), (51, 5, 19, 17, 17, 17), *sums))
+    if what == "names":  # of pointers to pointers, for the message of an error
+        pointers = [(32, 20 + k, 7, 19 + k if k else 4) for k in range(20000)]
+        return module((71, 9, 999), types=tuple(pointers))
+    group = [(71, 19, 1)] * 6000
+    targets = tuple(range(100, 6100))
+    return module(*group, (73, 19), (74, 19, *targets), types=tuple((43, 4, k, k) for k in targets))
+
+
+@pytest.mark.skipif(bool(os.environ.get("TILEGPU_SANITIZED")), reason="the address space of its processes can't be limited")
+@pytest.mark.parametrize("what", ["workgroup size", "names", "decorations"])
+def test_no_module_takes_gigabytes_of_this_process(what: str, tmp_path: Path) -> None:
+    (tmp_path / "m.spv").write_bytes(grown(what))
+    program = f"""
+        import tilegpu as tg
+        {MOST}
+        device = tg.Device(threads=1, cache_dir="off")
+        words = open({str(tmp_path / "m.spv")!r}, "rb").read()
+        before = most_MB()
+        try:
+            device.compute_pipeline(words)
+        except tg.Error as error:
+            print(type(error).__name__, str(error)[:200])
+        print("grew", most_MB() - before)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0 and "Error" in done.stdout, done
+    assert int(done.stdout.split("grew ")[1]) < 300, done.stdout
+
+
+def test_descriptors_that_are_another_files_are_left_alone(tmp_path: Path) -> None:
+    """A program that closes all descriptors, as daemons do, and opens its own, in a child by fork and in the same process."""
+    program = f"""
+        import os, tilegpu as tg
+        def compiled(k):
+            return len(tg.compile_glsl({HEAD!r} + f"void main() {{{{ data[0] = {{k}}u; }}}}", "compute")) > 100
+        compiled(1)
+        child = os.fork()
+        os.closerange(3, 200)
+        files = [os.open({str(tmp_path)!r} + f"/{{k}}-{{child > 0}}", os.O_CREAT | os.O_RDWR) for k in range(6)]
+        right = compiled(2) and compiled(3)
+        for file in files:
+            os.write(file, b"mine")
+        right = right and all(os.pread(file, 9, 0) == b"mine" for file in files)
+        if child:
+            print(right, os.waitpid(child, 0)[1])
+        else:
+            os._exit(not right)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "True 0\n", done
+
+
+def test_files_that_have_no_size_are_not_read() -> None:
+    """Those of /proc: some tell of the machine, some wait."""
+    for name in ("/proc/self/maps", "/proc/kmsg"):
+        assert tg.compile_glsl(HEAD + f'#include "{name}"\nvoid main() {{ data[0] = 1u; }}', "compute")
 
 
 def test_a_pool_of_queries_is_within_the_limit_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,10 +115,10 @@ struct ModuleFacts;  // what was found out about it (cpp/src/shader/module/modul
 
 class TILEGPU_API ShaderModule {
  public:
-  /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it. A large one is
-  /// validated in a process of its own, bounded in time and memory, which set_compile_goes_on() (tilegpu/compiler.hpp) may end.
+  /// Validates (SPIRV-Tools, Vulkan 1.3 environment) and parses; an unsupported capability is an error that names it. Done in a process
+  /// of its own, bounded in time and memory, which set_compile_goes_on() (tilegpu/compiler.hpp) may end; or here, if none can be started.
   static Expected<Ptr<ShaderModule>> create(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
-  /// In this process, however large.
+  /// In this process.
   static Expected<Ptr<ShaderModule>> create_here(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
   /// Of words that were a module before, and what was written down of it (cpp/src/shader/module/module_record.hpp): not validated, and
   /// parsed when somebody compiles it. Null where the record is broken; only else the words are taken.

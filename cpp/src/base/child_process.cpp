@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,8 +16,8 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <map>
 #include <mutex>
-#include <set>
 
 #include "base/whole_io.hpp"
 
@@ -32,24 +33,48 @@ struct Header {
   uint64_t size_B = 0, number = 0;
 };
 
-/// Sockets of this process, which a child by fork closes: as long as somebody has them open, the programs at their other ends live.
-struct Sockets {
+/// What a descriptor leads to. Programs close descriptors that they do not know, as daemons do, and then the number is another file's.
+ino_t inode_of(int descriptor) {
+  struct stat status{};
+  return descriptor >= 0 && fstat(descriptor, &status) == 0 ? status.st_ino : 0;
+}
+
+/// Descriptors of this process, with what they led to, which a child by fork closes: as long as somebody has a socket open, the program at
+/// its other end lives.
+struct Descriptors {
   std::mutex mutex;
-  std::set<int> open;
+  std::map<int, ino_t> open;
+  void add(int descriptor) {
+    std::lock_guard lock(mutex);
+    open[descriptor] = inode_of(descriptor);
+  }
+  bool is_still(int descriptor) {
+    std::lock_guard lock(mutex);
+    const auto found = open.find(descriptor);
+    return found != open.end() && found->second == inode_of(descriptor);
+  }
+  void end(int descriptor) {
+    std::lock_guard lock(mutex);
+    const auto found = open.find(descriptor);
+    if (found == open.end()) return;  // a child by fork has closed it
+    if (found->second == inode_of(descriptor)) close(descriptor);
+    open.erase(found);
+  }
 };
-Sockets& sockets() {
-  static Sockets* s = new Sockets;  // never destroyed: threads may outlive static objects
-  return *s;
+Descriptors& descriptors() {
+  static Descriptors* d = new Descriptors;  // never destroyed: threads may outlive static objects
+  return *d;
 }
 
 /// As the library is loaded, before any other handler of forks is asked for: the last one is the first that is called, and those of
 /// background crews wait for tasks, which start processes. With this lock taken before, each would wait for the other.
 [[gnu::constructor]] void prepare_forks() {
-  pthread_atfork([] { sockets().mutex.lock(); }, [] { sockets().mutex.unlock(); },
+  pthread_atfork([] { descriptors().mutex.lock(); }, [] { descriptors().mutex.unlock(); },
                  [] {
-                   for (int socket : sockets().open) close(socket);
-                   sockets().open.clear();
-                   sockets().mutex.unlock();
+                   for (const auto& [descriptor, inode] : descriptors().open)
+                     if (inode == inode_of(descriptor)) close(descriptor);
+                   descriptors().open.clear();
+                   descriptors().mutex.unlock();
                  });
 }
 
@@ -68,10 +93,7 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& p
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return no_process(program, errno);
   std::unique_ptr<ChildProcess> child(new ChildProcess);
   child->socket_ = ends[0], child->owner_ = getpid();
-  {
-    std::lock_guard lock(sockets().mutex);
-    sockets().open.insert(ends[0]);
-  }
+  descriptors().add(ends[0]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -102,15 +124,16 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& p
     return no_process(program, failed);
   }
   child->pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, child->pid_, 0));  // its number may be another's once somebody has waited for it
+  if (child->pidfd_ >= 0) descriptors().add(child->pidfd_);
   return child;
 }
 
-bool ChildProcess::is_ours() const { return owner_ == getpid(); }
+bool ChildProcess::is_ours() const { return owner_ == getpid() && descriptors().is_still(socket_); }
 
 void ChildProcess::kill_and_wait(int& status) {
   status = -1;
   if (pid_ < 0) return;
-  if (pidfd_ >= 0)
+  if (pidfd_ >= 0 && descriptors().is_still(pidfd_))
     syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0);
   else
     kill(pid_, SIGKILL);
@@ -122,14 +145,10 @@ void ChildProcess::kill_and_wait(int& status) {
 
 ChildProcess::~ChildProcess() {
   int status;
-  if (is_ours()) {
-    {
-      std::lock_guard lock(sockets().mutex);
-      if (sockets().open.erase(socket_)) close(socket_);
-    }
-    kill_and_wait(status);
-  }
-  if (pidfd_ >= 0) close(pidfd_);
+  if (owner_ != getpid()) return;  // of whoever forked
+  descriptors().end(socket_);
+  kill_and_wait(status);
+  if (pidfd_ >= 0) descriptors().end(pidfd_);
 }
 
 double ChildProcess::processor_s() const {
@@ -165,6 +184,11 @@ ChildProcess::Outcome ChildProcess::call(std::string_view request, std::string& 
     char* to = in_header ? reinterpret_cast<char*>(&answered) + got_B : answer.data() + (got_B - sizeof answered);
     return recv(socket_, to, (in_header ? sizeof answered : sizeof answered + answer.size()) - got_B, 0);
   };
+  // It was made in time, if this process was stopped meanwhile (SIGSTOP).
+  const auto answer_waits = [&] {
+    pollfd waits{socket_, POLLIN, 0};
+    return poll(&waits, 1, 0) > 0 && waits.revents & POLLIN;
+  };
   const auto failed = [](ssize_t count) { return count < 0 && errno != EINTR && errno != EAGAIN; };
   for (;;) {
     pollfd ready{socket_, static_cast<short>(sends() ? POLLIN | POLLOUT : POLLIN), 0};
@@ -174,7 +198,8 @@ ChildProcess::Outcome ChildProcess::call(std::string_view request, std::string& 
       looked = now;
       if (goes_on && !goes_on()) return give_up(Outcome::stopped);
       if (processor_s() - processor_before_s > limit_s) return give_up(Outcome::too_long);
-      if (std::chrono::duration<double>(now - start).count() > kClockOverProcessor * limit_s) return give_up(Outcome::too_long_by_clock);
+      const bool is_late = std::chrono::duration<double>(now - start).count() > kClockOverProcessor * limit_s;
+      if (is_late && !(got_B == 0 && answer_waits())) return give_up(Outcome::too_long_by_clock);
     }
     if (n <= 0) continue;
     if (ready.revents & POLLOUT) {

@@ -47,7 +47,8 @@ class ChildProcess {
   };
   /// Once call() has said Outcome::ended.
   Ending ended();
-  /// The process that started it is this one: not a child of it by fork, which has a copy of the socket.
+  /// The process that started it is this one, not a child of it by fork, and nobody has closed the socket, so that its number may be
+  /// another file's.
   bool is_ours() const;
 
  private:

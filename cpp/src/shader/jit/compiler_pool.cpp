@@ -68,6 +68,7 @@ void CompilerPool::give(Taken taken) {
 }
 
 Error CompilerPool::ended(const ChildProcess::Ending& how, const std::string& what) const {
+  if (how.code == kExitOtherBuild || how.code == kExitNotLoaded) useless_ = true;
   switch (how.code) {
     case kExitNoMemory:
       return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) + " bytes (" +

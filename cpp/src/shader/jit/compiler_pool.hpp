@@ -6,6 +6,7 @@
 // of those that have nothing to do two wait, and end with the pool. Source: docs/decisions.md, 181 and 200.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ class CompilerPool {
   /// `what` begins the messages: "shader 'a.frag'". From any thread.
   Expected<std::string> ask(const std::string& what, const std::string& request);
   const std::string& program() const { return program_; }
+  /// Once a process has found that none of them can serve: a library is missing, or they are of another build.
+  bool is_useless() const { return useless_; }
 
  private:
   struct Taken {
@@ -45,6 +48,7 @@ class CompilerPool {
 
   std::string program_;
   PoolLimits limits_;
+  mutable std::atomic<bool> useless_{false};
   ForkMutex mutex_;
   std::vector<Taken> idle_;
 };

@@ -87,7 +87,8 @@ class DirectoryIncluder : public glslang::TShader::Includer {
       return because(path + " has " + std::to_string(status.st_size) + " bytes; at most " + std::to_string(kMaxSource_B) + " are read");
     std::ifstream stream(where, std::ios::binary);
     std::ostringstream text;
-    text << stream.rdbuf();
+    // What has no size is empty, or no file of anybody's: those of /proc and /sys tell of the machine, and some wait.
+    if (status.st_size > 0) text << stream.rdbuf();
     if (!stream || text.str().size() > kMaxSource_B) return because(path + " can't be read");
     std::string read = text.str();
     if (read.compare(0, 3, "\xef\xbb\xbf") == 0) read.erase(0, 3);  // what some editors begin UTF-8 with
