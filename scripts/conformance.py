@@ -25,9 +25,10 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 KNOWN = ROOT / "tests" / "vulkan" / "conformance.txt"
@@ -42,6 +43,25 @@ COLUMNS = ("passed", "not supported", "failed")
 Results = dict[str, tuple[str, str]]  #: by case: status, and the words for it
 
 
+def group_of(case: str) -> str:
+    """Of ``dEQP-VK.draw.renderpass.x.y``: ``draw.renderpass``."""
+    return ".".join(case.split(".")[1:3])
+
+
+class Suite(NamedTuple):
+    """A program that runs cases one after the other and says of each when it begins and how it ended, in the words of ``deqp-vk``."""
+
+    command: Callable[[Path], Sequence[str | Path]]  #: that runs the cases of a file, a name a line; it may write beside the file
+    folder: Path  #: where it is started
+    group_of: Callable[[str], str] = group_of  #: the row of the table that a case counts in
+
+
+def suite_of(deqp: Path) -> Suite:
+    """The conformance tests of Vulkan."""
+    off = ("--deqp-log-images=disable", "--deqp-log-shader-sources=disable", "--deqp-shadercache=disable")
+    return Suite(lambda names: [deqp, f"--deqp-caselist-file={names}", f"--deqp-log-filename={names.parent}/log.qpa", *off], deqp.parent)
+
+
 def chosen(lists: Iterable[Path], every: int, first: int) -> list[str]:
     """Names of cases: each ``every``-th of each list, from the ``first`` on."""
     found: list[str] = []
@@ -51,18 +71,13 @@ def chosen(lists: Iterable[Path], every: int, first: int) -> list[str]:
     return found
 
 
-def group_of(case: str) -> str:
-    """Of ``dEQP-VK.draw.renderpass.x.y``: ``draw.renderpass``."""
-    return ".".join(case.split(".")[1:3])
-
-
-def run_some(deqp: Path, cases: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> Results:
+def run_some(suite: Suite, cases: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> Results:
     """All of them, in as many processes as it takes. A process ends by itself when it is through: names that its build lacks it passes
     over in silence."""
     found: Results = {}
     left = list(cases)
     while left:
-        done, current, end = _run_once(deqp, left, environment, timeout_s)
+        done, current, end = _run_once(suite, left, environment, timeout_s)
         found |= done
         if current is not None:
             found[current] = end
@@ -75,7 +90,7 @@ def run_some(deqp: Path, cases: Sequence[str], environment: Mapping[str, str], t
 
 
 def _run_once(
-    deqp: Path, cases: Sequence[str], environment: Mapping[str, str], timeout_s: float
+    suite: Suite, cases: Sequence[str], environment: Mapping[str, str], timeout_s: float
 ) -> tuple[Results, str | None, tuple[str, str]]:
     """One process: what ended, the case that it was in at its end (if any), and how it ended."""
     found: Results = {}
@@ -83,10 +98,8 @@ def _run_once(
     with tempfile.TemporaryDirectory() as folder:
         names = Path(folder) / "cases.txt"
         names.write_text("\n".join(cases) + "\n")
-        command = [deqp, f"--deqp-caselist-file={names}", f"--deqp-log-filename={folder}/log.qpa", "--deqp-log-images=disable",
-                   "--deqp-log-shader-sources=disable", "--deqp-shadercache=disable"]  # fmt: skip
-        with subprocess.Popen(command, cwd=deqp.parent, env=dict(environment), text=True, errors="replace", stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:  # fmt: skip
+        with subprocess.Popen(list(suite.command(names)), cwd=suite.folder, env=dict(environment), text=True, errors="replace",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:  # fmt: skip
             lines: queue.Queue[str | None] = queue.Queue()
             assert process.stdout is not None
             threading.Thread(target=_read_lines, args=(process.stdout, lines), daemon=True).start()
@@ -113,12 +126,12 @@ def _read_lines(stream: Iterable[str], lines: queue.Queue[str | None]) -> None:
     lines.put(None)
 
 
-def run(deqp: Path, cases: Sequence[str], environment: Mapping[str, str], jobs: int, timeout_s: float) -> Results:
+def run(suite: Suite, cases: Sequence[str], environment: Mapping[str, str], jobs: int, timeout_s: float) -> Results:
     """All cases, ``jobs`` processes at once; says on stderr how far it is."""
     found: Results = {}
     parts = [cases[i : i + _AT_ONCE] for i in range(0, len(cases), _AT_ONCE)]
     with ThreadPoolExecutor(jobs) as pool:
-        for part in pool.map(lambda some: run_some(deqp, some, environment, timeout_s), parts):
+        for part in pool.map(lambda some: run_some(suite, some, environment, timeout_s), parts):
             found |= part
             print(f"  {len(found):,} of {len(cases):,}", file=sys.stderr, end="\r", flush=True)
     return found
@@ -129,7 +142,7 @@ def kind_of(status: str) -> str:
     return "passed" if status in PASSED else "not supported" if status in ("NotSupported", "Absent") else "failed"
 
 
-def table_of(results: Mapping[str, Results]) -> str:
+def table_of(results: Mapping[str, Results], group_of: Callable[[str], str] = group_of) -> str:
     """A row for each group, columns for each driver."""
     counts: dict[str, Counter[str]] = {}
     for driver, found in results.items():
@@ -160,8 +173,8 @@ def known_failures(path: Path) -> dict[str, str]:
 
 
 def is_known(case: str, known: Mapping[str, str]) -> bool:
-    """By its name, or a pattern."""
-    return case in known or any("*" in one and fnmatch.fnmatchcase(case, one) for one in known)
+    """By its name, or a pattern: ``*`` stands for anything, and brackets for themselves."""
+    return case in known or any("*" in one and fnmatch.fnmatchcase(case, one.replace("[", "[[]")) for one in known)
 
 
 def without(path: Path, passed: Iterable[str]) -> int:
@@ -181,42 +194,58 @@ def environment_of(manifest: Path | None) -> dict[str, str]:
     return {**os.environ, "VK_DRIVER_FILES": str(manifest), "VK_ICD_FILENAMES": str(manifest)}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--deqp", type=Path, required=True, help="the program deqp-vk")
-    parser.add_argument("--cases", type=Path, nargs="+", required=True, metavar="LIST", help="files with a case in each line")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="of each list every N-th case (1)")
+def add_options(parser: argparse.ArgumentParser, every: int, known: Path) -> None:
+    """What all suites are asked: which cases, how many at once, beside what."""
+    parser.add_argument("--every", type=int, default=every, metavar="N", help=f"of each list every N-th case ({every})")
     parser.add_argument("--from", type=int, default=0, dest="first", metavar="K", help="the first of them (0)")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once (1)")
     parser.add_argument("--timeout", type=float, default=120, metavar="S", help="seconds of a case (120)")
     parser.add_argument("--beside", type=Path, metavar="MANIFEST", help="another driver's, which runs the same cases")
     parser.add_argument("--reasons", type=int, default=20, metavar="N", help="as many reasons why something is not supported (20)")
-    parser.add_argument("--update", action="store_true", help=f"take out of {KNOWN.relative_to(ROOT)} what passes")
-    given = parser.parse_args(arguments)
-    if given.every < 1 or given.jobs < 1 or not given.deqp.is_file():
-        parser.error("--every and --jobs are at least 1, --deqp is a file")
-    cases = chosen(given.cases, given.every, given.first)
+    parser.add_argument("--update", action="store_true", help=f"take out of {known.name} what passes")
+
+
+def run_on_drivers(suite: Suite, cases: Sequence[str], given: argparse.Namespace) -> dict[str, Results]:
+    """On tilegpu, and on the other driver if there is one; prints the table of both."""
     drivers: dict[str, Path | None] = {"tilegpu": None, **({"beside": given.beside} if given.beside else {})}
     results: dict[str, Results] = {}
     for name, manifest in drivers.items():
         start = time.monotonic()
-        results[name] = run(given.deqp.resolve(), cases, environment_of(manifest), given.jobs, given.timeout)
+        results[name] = run(suite, cases, environment_of(manifest), given.jobs, given.timeout)
         print(f"{name}: {len(cases):,} cases in {time.monotonic() - start:,.0f} s", file=sys.stderr)
-    print(table_of(results))
+    print(table_of(results, suite.group_of))
+    return results
+
+
+def report(results: Mapping[str, Results], known_path: Path, given: argparse.Namespace) -> int:
+    """What is not supported and what fails, against the list of what is known to; 1 if something fails that is not there."""
     for reason, count in reasons_of(results["tilegpu"]).most_common(given.reasons):
         print(f"not supported, {count:,}: {reason}")
     failed = {case: end for case, end in results["tilegpu"].items() if kind_of(end[0]) == "failed"}
-    known = known_failures(KNOWN)
+    known = known_failures(known_path)
     for case, (status, words) in failed.items():
         other = results.get("beside", {}).get(case)
         print(f"{'known' if is_known(case, known) else 'NEW  '} {case} {status}: {words}" + (f"   [beside: {other[0]}]" if other else ""))
     passed = [case for case, end in results["tilegpu"].items() if kind_of(end[0]) == "passed" and case in known]
     if passed and given.update:
-        print(f"{without(KNOWN, passed)} fewer failures are known")
+        print(f"{without(known_path, passed)} fewer failures are known")
     elif passed:
         print(f"{len(passed)} known failures pass now (--update)")
     return 0 if all(is_known(case, known) for case in failed) else 1
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--deqp", type=Path, required=True, help="the program deqp-vk")
+    parser.add_argument("--cases", type=Path, nargs="+", required=True, metavar="LIST", help="files with a case in each line")
+    add_options(parser, 1, KNOWN)
+    given = parser.parse_args(arguments)
+    if given.every < 1 or given.jobs < 1 or not given.deqp.is_file():
+        parser.error("--every and --jobs are at least 1, --deqp is a file")
+    cases = chosen(given.cases, given.every, given.first)
+    results = run_on_drivers(suite_of(given.deqp.resolve()), cases, given)
+    return report(results, KNOWN, given)
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def names(*ends: str) -> list[str]:
 
 def test_each_case_ends_in_its_own_way(script: Any, deqp: Path) -> None:
     cases = names("pass1", "crash1", "fail1", "absent1", "hang1", "pass2", "none1", "crash2")
-    found = script.run_some(deqp, cases, {}, 10.0)
+    found = script.run_some(script.suite_of(deqp), cases, {}, 10.0)
     ends = {case.rpartition(".")[2]: status for case, (status, _) in found.items()}
     assert ends == {"pass1": "Pass", "crash1": "Crash", "fail1": "Fail", "absent1": "Absent", "hang1": "Timeout", "pass2": "Pass",
                     "none1": "NotSupported", "crash2": "Crash"}  # fmt: skip
@@ -65,7 +65,7 @@ def test_each_case_ends_in_its_own_way(script: Any, deqp: Path) -> None:
 
 def test_a_driver_that_dies_at_once_fails_all(script: Any, deqp: Path) -> None:
     deqp.with_name("deqp-vk.dies").touch()
-    found = script.run_some(deqp, names("pass1", "pass2"), {}, 60.0)
+    found = script.run_some(script.suite_of(deqp), names("pass1", "pass2"), {}, 60.0)
     assert [status for status, _ in found.values()] == ["Crash", "Crash"], "and none of them is passed over"
 
 
