@@ -215,7 +215,7 @@ void bind_bound(CommandBufferClass& c) {
       .def(
           "set_depth_bias",
           [](CommandBuffer& commands, float constant, float clamp, float slope, int representation) {
-            commands.set_depth_bias(constant, clamp, slope, static_cast<VkDepthBiasRepresentationEXT>(representation));
+            commands.set_depth_bias(constant, clamp, slope, static_cast<DepthBiasRepresentation>(representation));
           },
           py::arg("constant"), py::arg("clamp"), py::arg("slope"), py::arg("representation") = 0);
 }

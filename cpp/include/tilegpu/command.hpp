@@ -106,7 +106,7 @@ class TILEGPU_API CommandBuffer {
                       VkCompareOp compare_op);
   void set_stencil_test_enable(bool enable);
   void set_depth_bias(float constant, float clamp, float slope,
-                      VkDepthBiasRepresentationEXT representation = VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT);
+                      DepthBiasRepresentation representation = DepthBiasRepresentation::least_representable_value_format);
   /// `user`: depth clamp is to these two, else to the viewport's depths (VkDepthClampModeEXT).
   void set_depth_clamp_range(bool user, float min_depth_clamp, float max_depth_clamp);
   void set_depth_bias_enable(bool enable);

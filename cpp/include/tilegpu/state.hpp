@@ -162,6 +162,9 @@ struct DepthStencilState {
 /// Whether the near and the far plane cut.
 enum class DepthClip : uint8_t { unless_clamped, disabled, enabled };
 
+/// VkDepthBiasRepresentationEXT, by its numbers; headers before 1.3.255 have it not.
+enum class DepthBiasRepresentation : uint8_t { least_representable_value_format, least_representable_value_force_unorm, floating };
+
 struct RasterizationState {
   bool depth_clamp = false;       ///< DEPTH_CLAMP_ENABLE
   bool depth_clamp_user = false;  ///< DEPTH_CLAMP_RANGE: to these two, not to the viewport's depths
@@ -175,7 +178,7 @@ struct RasterizationState {
   bool depth_bias_enable = false;                            ///< DEPTH_BIAS_ENABLE
   float depth_bias_constant = 0, depth_bias_clamp = 0, depth_bias_slope = 0;  ///< DEPTH_BIAS, this and the next
   /// What the constant is a multiple of. It is exact, whether that is asked for (depthBiasExact) or not.
-  VkDepthBiasRepresentationEXT depth_bias_representation = VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT;
+  DepthBiasRepresentation depth_bias_representation = DepthBiasRepresentation::least_representable_value_format;
   float line_width = 1;                ///< LINE_WIDTH
   bool provoking_vertex_last = false;  ///< PROVOKING_VERTEX_MODE
   uint32_t rasterization_stream = 0;   ///< RASTERIZATION_STREAM: of the geometry shader's; without one all is stream 0

@@ -168,7 +168,7 @@ void depth_clamp_fields(A& a, RasterizationState& r) {
 template <class A>
 void depth_bias_fields(A& a, RasterizationState& r) {
   a.number(r.depth_bias_constant, "bias"), a.number(r.depth_bias_clamp, "bias"), a.number(r.depth_bias_slope, "bias");
-  a.below(r.depth_bias_representation, VK_DEPTH_BIAS_REPRESENTATION_FLOAT_EXT + 1, "depth bias representation");
+  a.below(r.depth_bias_representation, static_cast<uint64_t>(DepthBiasRepresentation::floating) + 1, "depth bias representation");
 }
 
 template <class A>

@@ -162,7 +162,7 @@ void CommandBuffer::set_depth_clamp_range(bool user, float min_depth_clamp, floa
   put(recorder_, S::depth_clamp_range, raster.min_depth_clamp, min_depth_clamp);
   put(recorder_, S::depth_clamp_range, raster.max_depth_clamp, max_depth_clamp);
 }
-void CommandBuffer::set_depth_bias(float constant, float clamp, float slope, VkDepthBiasRepresentationEXT representation) {
+void CommandBuffer::set_depth_bias(float constant, float clamp, float slope, DepthBiasRepresentation representation) {
   RasterizationState& raster = recorder_->dynamic.given().rasterization;
   put(recorder_, S::depth_bias, raster.depth_bias_constant, constant);
   put(recorder_, S::depth_bias, raster.depth_bias_clamp, clamp);

@@ -31,7 +31,7 @@ void VKAPI_CALL CmdSetDepthBias2EXT(VkCommandBuffer commandBuffer, const VkDepth
   using Representation = VkDepthBiasRepresentationInfoEXT;
   const auto* as = find_next<Representation>(info->pNext, VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT);
   commandBuffer->core->set_depth_bias(info->depthBiasConstantFactor, info->depthBiasClamp, info->depthBiasSlopeFactor,
-                                      as ? as->depthBiasRepresentation : VK_DEPTH_BIAS_REPRESENTATION_LEAST_REPRESENTABLE_VALUE_FORMAT_EXT);
+                                      as ? static_cast<DepthBiasRepresentation>(as->depthBiasRepresentation) : DepthBiasRepresentation());
 }
 void VKAPI_CALL CmdSetDepthClampRangeEXT(VkCommandBuffer commandBuffer, VkDepthClampModeEXT mode, const VkDepthClampRangeEXT* range) {
   const bool user = mode == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && range;

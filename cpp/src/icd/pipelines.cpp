@@ -162,7 +162,7 @@ void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, bool s
   out.depth_bias_slope = in.depthBiasSlopeFactor;
   using Bias = VkDepthBiasRepresentationInfoEXT;
   if (const auto* bias = find_next<Bias>(in.pNext, VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT))
-    out.depth_bias_representation = bias->depthBiasRepresentation;
+    out.depth_bias_representation = static_cast<DepthBiasRepresentation>(bias->depthBiasRepresentation);
   out.line_width = in.lineWidth;
   using Clip = VkPipelineRasterizationDepthClipStateCreateInfoEXT;
   if (const auto* clip = find_next<Clip>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT))

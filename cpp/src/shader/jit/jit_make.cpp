@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/host_memory.hpp"
+#include "base/large_stack.hpp"
 #include "shader/ir/ir_builder.hpp"
 #include "shader/jit/jit_state.hpp"
 #include "shader/jit/object_file.hpp"
@@ -39,6 +40,12 @@ CacheKey quick_key(const CacheKey& full_key) { return CacheKey(full_key.bytes + 
 }  // namespace
 
 Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
+  // Functions are written where they are called, each within the one that calls it, 200 deep at most: a usual thread has room for that.
+  constexpr size_t kDeepCalls_B = size_t{1} << 20;
+  if (stack_left_B() < kDeepCalls_B) {
+    std::optional<Expected<std::unique_ptr<Work>>> made;
+    if (on_stack_of(4 * kDeepCalls_B, [&] { made = build_ir(build, name, kind); })) return std::move(*made);
+  }
   auto work = std::make_unique<Work>();
   LLVMModuleRef module = work->module = LLVMModuleCreateWithNameInContext(name.c_str(), work->holder.context);
   LLVMSetTarget(module, target.triple.c_str());
