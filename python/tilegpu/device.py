@@ -112,10 +112,11 @@ class Device(Context):
     ``strict``: passes and dispatches that read, or may read, what nobody wrote (images, and attachments with ``load_op="dont_care"`` within
     a pass) are an :class:`UndefinedContentsError` before they are executed; else an :class:`UndefinedContentsWarning`, once for each place.
 
-    ``isolate_compiler``: shaders are compiled in processes of their own (the program ``tilegpu-compiler`` of the package; glslang works
-    there on every device), so that one that makes the compiler crash or hang is a :class:`ShaderError`, one that makes it want too much memory an :class:`OutOfMemoryError`, and
-    Ctrl-C interrupts it; what it costs says :doc:`/reliability`. ``compile_timeout``: with it, seconds of processor time that a shader's
-    GLSL, its validation or one function of its code may take, 0 for 60; four times as many by the clock. ``compile_memory``: bytes of
+    ``isolate_compiler``: shaders are compiled in processes of their own (the program ``tilegpu-compiler`` of the package; glslang and
+    SPIRV-Tools work there on every device), so that one that makes the compiler crash or hang is a :class:`ShaderError`, one that makes it
+    want too much memory an :class:`OutOfMemoryError`, and Ctrl-C interrupts it; what it costs says :doc:`/reliability`.
+    ``compile_timeout``: with it, seconds of processor time that a shader's GLSL, its validation or one function of its code may take, 0
+    for 60; four times as many by the clock. ``compile_memory``: bytes of
     address space that such a process may have beyond those it begins with, 2**25 or more, 0 for 2**30.
 
     None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result of a program without races (the few exceptions:

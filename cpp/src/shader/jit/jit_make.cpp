@@ -40,7 +40,7 @@ CacheKey quick_key(const CacheKey& full_key) { return CacheKey(full_key.bytes + 
 }  // namespace
 
 Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const std::string& name, const char* kind) const {
-  // Functions are written where they are called, each within the one that calls it, 200 deep at most: a usual thread has room for that.
+  // Functions are written where they are called, each within the one that calls it, 100 deep at most: a usual thread has room for that.
   constexpr size_t kDeepCalls_B = size_t{1} << 20;
   if (stack_left_B() < kDeepCalls_B) {
     std::optional<Expected<std::unique_ptr<Work>>> made;
