@@ -44,20 +44,21 @@ ino_t inode_of(int descriptor) {
 struct Descriptors {
   std::mutex mutex;
   std::map<int, ino_t> open;
-  void add(int descriptor) {
+  uint64_t add(int descriptor) {
     std::lock_guard lock(mutex);
-    open[descriptor] = inode_of(descriptor);
+    return open[descriptor] = inode_of(descriptor);
   }
-  bool is_still(int descriptor) {
+  /// `inode`: what add() gave. Another process may have got the number since.
+  bool is_still(int descriptor, uint64_t inode) {
     std::lock_guard lock(mutex);
     const auto found = open.find(descriptor);
-    return found != open.end() && found->second == inode_of(descriptor);
+    return found != open.end() && found->second == inode && inode_of(descriptor) == inode;
   }
-  void end(int descriptor) {
+  void end(int descriptor, uint64_t inode) {
     std::lock_guard lock(mutex);
     const auto found = open.find(descriptor);
-    if (found == open.end()) return;  // a child by fork has closed it
-    if (found->second == inode_of(descriptor)) close(descriptor);
+    if (found == open.end() || found->second != inode) return;  // a child by fork has closed it, or somebody else
+    if (inode_of(descriptor) == inode) close(descriptor);
     open.erase(found);
   }
 };
@@ -93,7 +94,7 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& p
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return no_process(program, errno);
   std::unique_ptr<ChildProcess> child(new ChildProcess);
   child->socket_ = ends[0], child->owner_ = getpid();
-  descriptors().add(ends[0]);
+  child->socket_inode_ = descriptors().add(ends[0]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -124,16 +125,16 @@ Expected<std::unique_ptr<ChildProcess>> ChildProcess::start(const std::string& p
     return no_process(program, failed);
   }
   child->pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, child->pid_, 0));  // its number may be another's once somebody has waited for it
-  if (child->pidfd_ >= 0) descriptors().add(child->pidfd_);
+  if (child->pidfd_ >= 0) child->pidfd_inode_ = descriptors().add(child->pidfd_);
   return child;
 }
 
-bool ChildProcess::is_ours() const { return owner_ == getpid() && descriptors().is_still(socket_); }
+bool ChildProcess::is_ours() const { return owner_ == getpid() && descriptors().is_still(socket_, socket_inode_); }
 
 void ChildProcess::kill_and_wait(int& status) {
   status = -1;
   if (pid_ < 0) return;
-  if (pidfd_ >= 0 && descriptors().is_still(pidfd_))
+  if (pidfd_ >= 0 && descriptors().is_still(pidfd_, pidfd_inode_))
     syscall(SYS_pidfd_send_signal, pidfd_, SIGKILL, nullptr, 0);
   else
     kill(pid_, SIGKILL);
@@ -146,9 +147,9 @@ void ChildProcess::kill_and_wait(int& status) {
 ChildProcess::~ChildProcess() {
   int status;
   if (owner_ != getpid()) return;  // of whoever forked
-  descriptors().end(socket_);
+  descriptors().end(socket_, socket_inode_);
   kill_and_wait(status);
-  if (pidfd_ >= 0) descriptors().end(pidfd_);
+  if (pidfd_ >= 0) descriptors().end(pidfd_, pidfd_inode_);
 }
 
 double ChildProcess::processor_s() const {

@@ -56,6 +56,7 @@ class ChildProcess {
   void kill_and_wait(int& status);
   double processor_s() const;
   int pid_ = -1, pidfd_ = -1, socket_ = -1, owner_ = -1;
+  uint64_t pidfd_inode_ = 0, socket_inode_ = 0;  // numbers of descriptors may be other files' by now
   uint64_t requests_ = 0;
 };
 
