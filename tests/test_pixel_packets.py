@@ -24,6 +24,7 @@ layout(location = 0) out vec2 v_uv;  layout(location = 1) out vec3 v_normal;  la
 layout(location = 3) noperspective out vec2 v_screen;
 void main() { gl_Position = position; v_uv = uv; v_normal = normal; v_tag = tag; v_screen = position.xy; }"""
 HEAD = """#version 450
+#extension GL_KHR_shader_subgroup_ballot : require
 layout(location = 0) in vec2 v_uv;  layout(location = 1) in vec3 v_normal;  layout(location = 2) flat in uint v_tag;
 layout(location = 3) noperspective in vec2 v_screen;
 layout(binding = 0) uniform sampler2D map;  layout(binding = 1) uniform samplerCube sky;  layout(binding = 2) uniform sampler2DArray sheets;
@@ -56,6 +57,10 @@ TOGETHER = {
     "o_color = texture(map, p); o_wide = vec4(0);",
     "of a variable with two values": "vec2 p = v_uv; if (v_uv.x > 0.5) p = v_uv.yx * 2.0; o_color = texture(map, p); "
     "o_wide = vec4(0);",
+    "the place in a subgroup": "o_color = vec4(float(gl_SubgroupInvocationID) / 3.0); o_wide = vec4(v_uv, 0, 1);",
+    "the masks of a subgroup": "o_wide = vec4(gl_SubgroupEqMask.x, gl_SubgroupLtMask.x, gl_SubgroupGeMask.x, gl_SubgroupGtMask.x); "
+    "o_color = vec4(gl_SubgroupLeMask) / 15.0;",
+    "a place and a derivative": "o_color = texture(map, v_uv) * float(gl_SubgroupInvocationID); o_wide = vec4(0);",
 }  # fmt: skip
 # Several samples: what pixel packets draw ...
 KEPT: dict[str, dict[str, Any]] = {

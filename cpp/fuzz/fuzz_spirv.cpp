@@ -1,7 +1,7 @@
 // fuzz/fuzz_spirv.cpp -- fuzzer: the words of a module through validation, reflection, the compiler and one tiny draw or dispatch.
 //
 // In: words. Wrong is: anything but an error or a result, a pipeline that is made at one number of lanes and not at another, and other bits
-// at 4 lanes than at 8, by quick code than by optimised code. Mutations know what an instruction is (common/spirv_mutator.hpp).
+// at 4 lanes than at 8 or 16, by quick code than by optimised code. Mutations know what an instruction is (common/spirv_mutator.hpp).
 #include "common/shader_run.hpp"
 #include "common/spirv_mutator.hpp"
 
@@ -29,12 +29,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size_B) {
   const fuzz::ShaderRun one = run_at(4, fuzz::Code::quick, words, how);
   if (!one.is_module) return 0;
   const bool optimises = (hash >> 2) % 16 == 0;
-  const fuzz::ShaderRun other = run_at(8, optimises ? fuzz::Code::optimised : fuzz::Code::quick, words, how);
+  const uint32_t lanes = (hash >> 6) % 2 ? 16 : 8;
+  const fuzz::ShaderRun other = run_at(lanes, optimises ? fuzz::Code::optimised : fuzz::Code::quick, words, how);
   if (one.is_pipeline != other.is_pipeline)
     fuzz::finding("a pipeline at one number of lanes alone: " + (one.is_pipeline ? other.error : one.error));
   if (!one.ran || !other.ran || !one.has_one_result) return 0;
   if (const std::string text = fuzz::difference(one.result, other.result); !text.empty())
-    fuzz::finding("4 lanes of quick code and 8 lanes of " + std::string(optimises ? "optimised" : "quick") + " code differ: " + text);
+    fuzz::finding("4 lanes of quick code and " + std::to_string(lanes) + " lanes of " + std::string(optimises ? "optimised" : "quick") +
+                  " code differ: " + text);
   return 0;
 }
 

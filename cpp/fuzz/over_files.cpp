@@ -1,5 +1,6 @@
 // fuzz/over_files.cpp -- the main of a fuzzer where libFuzzer is not: runs it over the files of folders, each once, in order of their
-// names; or over COUNT cases of random bytes (--random COUNT SEED MOST_B). In: paths. Out: 0, or what the fuzzer ends the process with.
+// names; or over COUNT cases of random bytes (--random COUNT SEED MOST_B). In: paths. Out: 0, 1 where a file can't be
+// read, or what the fuzzer ends the process with.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -55,6 +56,10 @@ int main(int count, char** arguments) {
   std::sort(paths.begin(), paths.end());
   for (const std::string& path : paths) {
     std::ifstream in(path, std::ios::binary);
+    if (!in) {  // else a list of names that are wrong finds nothing, and says that all is well
+      std::fprintf(stderr, "can't read %s\n", path.c_str());
+      return 1;
+    }
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     run(path, bytes);
   }

@@ -215,7 +215,7 @@ struct StageTraits {
   bool loads_words = false;             // of buffers or shared memory
   bool tile_crosses_lanes = false;      // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;           // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
-  bool lanes_alone = true;              // what lanes ask of their neighbours they can find out alone (pixel_slices.hpp)
+  bool lanes_alone = true;              // what lanes ask of neighbours and of their place they can find out alone (pixel_slices.hpp)
   std::vector<std::pair<uint32_t, uint32_t>> written_bindings;  // (set, binding) that stores and atomics reach
   uint32_t instructions = 0;                                    // of the functions that the entry point reaches
   uint32_t private_memory_B = 0;                                // of VertexArgs/FragmentArgs::scratch, for N = kMaxLanes

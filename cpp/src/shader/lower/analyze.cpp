@@ -166,6 +166,14 @@ void fragment_builtins(StageTraits& t, uint32_t builtin, bool output) {
     case spv::BuiltInFragCoord:
       t.reads_frag_coord = true;
       break;
+    case spv::BuiltInSubgroupLocalInvocationId:
+    case spv::BuiltInSubgroupEqMask:
+    case spv::BuiltInSubgroupGeMask:
+    case spv::BuiltInSubgroupGtMask:
+    case spv::BuiltInSubgroupLeMask:
+    case spv::BuiltInSubgroupLtMask:
+      t.lanes_alone = false;  // the place in a quad: lanes of pixel packets have none
+      break;
     default:
       break;
   }
@@ -420,7 +428,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   fragment_input_traits(m, *constants, t);
   input_attachment_traits(m, *constants, t);
   if (t.reads_tile && t.crosses_lanes) tile_traits(m, t);
-  if (t.crosses_lanes) t.lanes_alone = find_pixel_slices(m, *constants, *divergence).has_value();
+  if (t.crosses_lanes && t.lanes_alone) t.lanes_alone = find_pixel_slices(m, *constants, *divergence).has_value();
   mode_traits(m, t);
   return t;
 }
