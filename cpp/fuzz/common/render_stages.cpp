@@ -1,6 +1,8 @@
 // fuzz/common/render_stages.cpp -- see render_stages.hpp.
 #include "common/render_stages.hpp"
 
+#include <cstring>
+
 #include "common/bench.hpp"
 
 namespace tilegpu::fuzz {
@@ -52,30 +54,50 @@ constexpr const char* kEvaluation =
 constexpr const char* kSpacings[] = {"equal_spacing", "fractional_even_spacing", "fractional_odd_spacing"};
 constexpr const char* kOrders[] = {"cw", "ccw", "cw, point_mode"};
 
-/// What the fragment shader does beside writing its colour.
-constexpr const char* kBodies[] = {
-    "",
-    "if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 2) != 0) discard;",
-    "gl_FragDepth = v.x;",
-    "gl_SampleMask[0] = int(n * 5u + 3u);",
-    "v0 += dFdx(v) * 3.0 + fwidth(v.y);",
-    "if (v.y < 0.3) discard; v0.w = v.z;",
-    "v0 = gl_FrontFacing ? v : v.wzyx; for (uint k = 0u; k < (n & 7u); k++) v0 = v0 * 0.75 + v.yzwx * 0.25;",
-    "v0 *= interpolateAtOffset(v, vec2(0.25, -0.25));",
-    "v0.x = float(gl_SampleID) * 0.1 + gl_SamplePosition.y;",
-    "v0 = v0 * 0.5 + INPUT * 0.25;",
-    "atomicAdd(counts[n & 15u], 1u);",
-    "if (v.x < 0.25) discard; atomicMax(counts[n & 15u], uint(gl_FragCoord.x) * 3u + uint(gl_FragCoord.y));",
+/// What a fragment shader has beside its inputs: attachment 0, words to count in, a texture.
+enum class Uses { nothing, input, counts, map };
+/// What it does beside writing its colour.
+struct Body {
+  const char* text;
+  Uses uses = Uses::nothing;
 };
-constexpr uint32_t kReadsInput = 9, kCounts = 10;
+constexpr Body kBodies[] = {
+    {""},
+    {"if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 2) != 0) discard;"},
+    {"gl_FragDepth = v.x;"},
+    {"gl_SampleMask[0] = int(n * 5u + 3u);"},
+    {"v0 += dFdx(v) * 3.0 + fwidth(v.y);"},
+    {"if (v.y < 0.3) discard; v0.w = v.z;"},
+    {"v0 = gl_FrontFacing ? v : v.wzyx; for (uint k = 0u; k < (n & 7u); k++) v0 = v0 * 0.75 + v.yzwx * 0.25;"},
+    {"v0 *= interpolateAtOffset(v, vec2(0.25, -0.25));"},
+    {"v0.x = float(gl_SampleID) * 0.1 + gl_SamplePosition.y;"},
+    {"v0 = v0 * 0.5 + INPUT * 0.25;", Uses::input},
+    {"atomicAdd(counts[n & 15u], 1u);", Uses::counts},
+    {"if (v.x < 0.25) discard; atomicMax(counts[n & 15u], uint(gl_FragCoord.x) * 3u + uint(gl_FragCoord.y));", Uses::counts},
+    {"v0 = texture(map, v.xy * 5.0) + dFdy(v.z);", Uses::map},
+    {"v0 = v.w < 0.5 ? texture(map, v.zy * vec2(3.0, 0.5), 0.75) : textureLod(map, v.xy, v.z * 4.0);", Uses::map},
+    {"v0 = vec4(textureQueryLod(map, v.xy * 9.0), dFdxFine(v.x), dFdyFine(v.y));", Uses::map},
+    {"v0.xy = vec2(gl_SubgroupInvocationID, gl_SubgroupLeMask.x) / 15.0;"},
+    {"v0 = subgroupQuadSwapDiagonal(v) * 0.5 + subgroupQuadBroadcast(v, 2u) * 0.25;"},
+    {"uvec4 b = subgroupBallot(v.x < 0.5); v0.x = float(b.x) / 15.0; v0.y = subgroupAdd(v.y) * 0.2; v0.z = subgroupElect() ? 1.0 : 0.0;"},
+    {"if (v.y < 0.4) v0 = subgroupShuffleXor(v, 1u); else if (subgroupAny(v.z > 0.6)) v0.z = subgroupMax(v.x);"},
+    {"if (v.x < 0.3) demote; v0.x = dFdx(v.y * v.z) + (helperInvocationEXT() ? 1.0 : 0.0);"},
+    {"v0.x = gl_HelperInvocation ? 1.0 : 0.5; v0.yz = dFdx(v0.xx) + 0.5; v0.w = float(gl_SampleMaskIn[0]) / 15.0;"},
+    {"v0 = interpolateAtCentroid(v) * 0.5 + interpolateAtSample(v, 1) * 0.5;"},
+    {"v0 = unpackUnorm4x8(uint(gl_PrimitiveID) * 2654435761u) + vec4(gl_PointCoord, 0, 0);"},
+    {"if (v.y < 0.2) { v0.x = 0.125; gl_FragDepth = v.z; } else gl_FragDepth = gl_FragCoord.z;"},
+};
+constexpr const char* kVersion =
+    "#version 450\n#extension GL_KHR_shader_subgroup_arithmetic : require\n#extension GL_KHR_shader_subgroup_ballot : require\n"
+    "#extension GL_KHR_shader_subgroup_vote : require\n#extension GL_KHR_shader_subgroup_shuffle : require\n"
+    "#extension GL_KHR_shader_subgroup_quad : require\n#extension GL_EXT_demote_to_helper_invocation : require\n";
 constexpr const char* kHeads[] = {"", "layout(early_fragment_tests) in;\n", "layout(depth_greater) out float gl_FragDepth;\n"};
 
 std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, uint32_t head, VkSampleCountFlagBits samples) {
-  if (body == 2 && head == 1) head = 0;
-  if (body != 2 && head == 2) head = 0;
-  if (body == kReadsInput && (colors.empty() || !colors[0])) body = 0;
-  std::string text =
-                  "#version 450\n" + std::string(kHeads[head]) + "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n",
+  if (kBodies[body].uses == Uses::input && (colors.empty() || !colors[0])) body = 0;
+  const bool writes_depth = std::strstr(kBodies[body].text, "gl_FragDepth") != nullptr;
+  if (head == (writes_depth ? 1u : 2u)) head = 0;
+  std::string text = kVersion + std::string(kHeads[head]) + "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n",
               writes;
   for (size_t k = 0; k < colors.size(); k++) {
     if (colors[k] == VK_FORMAT_UNDEFINED) continue;
@@ -83,13 +105,14 @@ std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, ui
     text += "layout(location = " + std::to_string(k) + ") out " + type + " " + name + ";\n";
     writes += "  " + name + " = " + (is_integer(colors[k]) ? type + "(v0 * 200.0)" : "v0 * " + std::to_string(k + 1) + ".0") + ";\n";
   }
-  std::string own = kBodies[body];
-  if (body == kReadsInput) {
+  std::string own = kBodies[body].text;
+  if (kBodies[body].uses == Uses::input) {
     const std::string prefix = is_unsigned(colors[0]) ? "u" : is_signed(colors[0]) ? "i" : "", many = samples > 1 ? "MS" : "";
     text += "layout(input_attachment_index = 0, set = 0, binding = 0) uniform " + prefix + "subpassInput" + many + " before;\n";
     own.replace(own.find("INPUT"), 5, samples > 1 ? "vec4(subpassLoad(before, gl_SampleID))" : "vec4(subpassLoad(before))");
   }
-  if (body >= kCounts) text += "layout(set = 1, binding = 0) buffer Counts { uint counts[16]; };\n";
+  if (kBodies[body].uses == Uses::map) text += "layout(set = 2, binding = 0) uniform sampler2D map;\n";
+  if (kBodies[body].uses == Uses::counts) text += "layout(set = 1, binding = 0) buffer Counts { uint counts[16]; };\n";
   return text + "void main() {\n  vec4 v0 = v;\n  " + own + "\n" + writes + "}";
 }
 

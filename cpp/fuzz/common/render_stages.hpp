@@ -1,7 +1,7 @@
 // fuzz/common/render_stages.hpp -- shaders of random passes: what a pipeline has of stages, and what its fragments do.
 //
 // In: choices, formats. Out: stages that fit each other and vertices of (position, colour), at locations 0 and 1. Fragments may read
-// attachment 0 (set 0, binding 0) and count in 16 words (set 1, binding 0).
+// attachment 0 (set 0, binding 0), count in 16 words (set 1, binding 0) and sample a texture (set 2, binding 0).
 #pragma once
 
 #include "common/finding.hpp"
