@@ -146,7 +146,11 @@ struct Scene {
       r.depth_bias_enable = true, r.depth_bias_constant = static_cast<float>(static_cast<int>(c.below(64)) - 32);
       if (c.coin()) r.depth_bias_slope = static_cast<float>(static_cast<int>(c.below(16)) - 8) / 4;
       if (c.seldom(4)) r.depth_bias_clamp = static_cast<float>(static_cast<int>(c.below(16)) - 8) / 1024;
+      if (c.seldom(4)) r.depth_bias_representation = static_cast<DepthBiasRepresentation>(c.below(3));
+      if (r.depth_bias_representation == DepthBiasRepresentation::floating) r.depth_bias_constant /= 256;  // less than the whole range
     }
+    if (r.depth_clamp && c.coin())
+      r.depth_clamp_user = true, r.min_depth_clamp = c.unit() * 0.5f, r.max_depth_clamp = r.min_depth_clamp + c.unit() * 0.5f;
     MultisampleState& m = s.multisample;
     m.samples = samples;
     const uint8_t bits = c.byte();

@@ -74,6 +74,8 @@ void raster_state(fuzz::Choices& c, GraphicsState& s) {
   if (!c.seldom(4)) return;
   r.depth_clip = static_cast<DepthClip>(c.below(3)), r.depth_clip_negative_one_to_one = c.coin();
   r.rasterizer_discard = c.seldom(8), r.extra_overestimation_px = c.unit() * kMaxExtraOverestimation_px;
+  r.depth_bias_representation = static_cast<DepthBiasRepresentation>(c.below(3));
+  if (c.coin()) r.depth_clamp_user = true, r.min_depth_clamp = c.unit() * 0.5f, r.max_depth_clamp = r.min_depth_clamp + c.unit() * 0.5f;
   if (!c.seldom(2)) return;
   const auto op = [&] { return static_cast<VkFragmentShadingRateCombinerOpKHR>(c.below(5)); };
   s.shading_rate = {1u << c.below(3), 1u << c.below(3), {op(), op()}};

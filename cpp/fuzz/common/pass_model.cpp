@@ -287,7 +287,13 @@ void PassModel::primitive(const ModelDraw& draw, const Primitive& p, const VkRec
   if (raster.depth_bias_enable && !t.point && depth_bits_) {
     double r = std::ldexp(1.0, -static_cast<int>(depth_bits_));
     const double greatest = std::max({std::abs(t.z[0]), std::abs(t.z[1]), std::abs(t.z[2])});
-    if (depth_bits_ == 32) r = greatest > 0 ? std::ldexp(1.0, static_cast<int>(std::floor(std::log2(greatest))) - 23) : 0;
+    const DepthBiasRepresentation of = raster.depth_bias_representation;
+    if (of == DepthBiasRepresentation::floating)
+      r = 1;
+    else if (depth_bits_ == 32 && of == DepthBiasRepresentation::least_representable_value_force_unorm)
+      r = 0x1p-23;
+    else if (depth_bits_ == 32)
+      r = greatest > 0 ? std::ldexp(1.0, static_cast<int>(std::floor(std::log2(greatest))) - 23) : 0;
     const double slope = std::max(std::abs(t.zx), std::abs(t.zy));
     t.bias = raster.depth_bias_constant * r + slope * raster.depth_bias_slope;
     if (raster.depth_bias_clamp > 0) t.bias = std::min(t.bias, static_cast<double>(raster.depth_bias_clamp));
@@ -295,6 +301,7 @@ void PassModel::primitive(const ModelDraw& draw, const Primitive& p, const VkRec
     t.z_slack += slope > 0 ? 0x1p-20 * (1 + slope) : raster.depth_bias_clamp != 0 || depth_bits_ == 32 ? 0x1p-23 : 0;
   }
   if (raster.depth_clamp) t.least = std::min(v.minDepth, v.maxDepth), t.most = std::max(v.minDepth, v.maxDepth);
+  if (raster.depth_clamp && raster.depth_clamp_user) t.least = raster.min_depth_clamp, t.most = raster.max_depth_clamp;
   for (size_t k = 0; k < 4; k++) t.color[k] = p.provoking->color[layer ? (k + 1) % 4 : k];
   t.number = static_cast<uint32_t>(t.color[0] * 64);
   const VkRect2D& s = draw.scissor;
