@@ -55,7 +55,8 @@ def run(rasterizer: str, profile: str, names: list[str], folder: Path, timeout_s
     chosen, results = folder / f"{profile}.txt", folder / f"{profile}_{rasterizer}"
     chosen.write_text("".join(f"{name}\n" for name in names))
     words = ["piglit", "run", "-1", "-o", "-l", "quiet", "--timeout", str(timeout_s), "-p", "glx", "--test-list", str(chosen)]
-    display = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24"]
+    # Without -noreset the server starts anew behind each program, and refuses one that comes meanwhile.
+    display = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24 -noreset"]
     with (folder / f"{profile}_{rasterizer}.log").open("w") as log:
         subprocess.run([*display, *words, profile, str(results)], env=environment(rasterizer, folder), stdout=log, stderr=log, check=True)
     tests: Tests = json.loads(bz2.decompress((results / "results.json.bz2").read_bytes()))["tests"]
