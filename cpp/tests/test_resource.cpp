@@ -99,7 +99,11 @@ void refusals_of_images() {
   expect_error(Image::create(info), "storage with format r8g8b8a8_srgb");
   info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
   CHECK(Image::create(info), "views of it without sRGB are storage images");
-  info.flags = 0;
+  info.format = VK_FORMAT_E5B9G9R9_UFLOAT_PACK32, info.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+  CHECK(Image::create(info), "views of it as r32_uint are attachments");
+  info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
+  expect_error(Image::create(info), "color_attachment with format e5b9g9r9_ufloat_pack32");
+  info.flags = 0, info.usage = VK_IMAGE_USAGE_STORAGE_BIT;
   info.format = VK_FORMAT_R8G8B8A8_UNORM, info.tiling = ImageTiling::block_compressed;
   expect_error(Image::create(info), "storage with format r8g8b8a8_unorm");
   info.tiling = ImageTiling::linear;

@@ -142,8 +142,48 @@ void capabilities_that_nobody_declared() {
   std::vector<uint32_t> pixels;
   draw_corners(p, source.text.c_str(), module, pixels);
   CHECK(all(pixels, 0xff00ff00U));
-  CHECK(p.heard("does not declare the capability SampleRateShading, which one of its decorations needs"));
+  CHECK(p.heard("does not declare the capability SampleRateShading, which one of its decorations or instructions needs"));
   p.DestroyShaderModule(p.device, module, nullptr);
+}
+
+// Of instructions: Mesa 22.3's Zink demotes without a word.
+void capabilities_of_instructions() {
+  struct Case {
+    const char* name;
+    uint32_t capability;
+    VkShaderStageFlagBits stage;
+    const char *extension, *head, *body;
+  };
+  constexpr VkShaderStageFlagBits kFragment = VK_SHADER_STAGE_FRAGMENT_BIT;
+  const Case cases[] = {
+      {"DemoteToHelperInvocation", 5379, kFragment, "GL_EXT_demote_to_helper_invocation", "", "if (v.x < 0) demote;"},
+      {"DemoteToHelperInvocation", 5379, kFragment, "GL_EXT_demote_to_helper_invocation", "", "if (helperInvocationEXT()) c.x = 1;"},
+      {"DerivativeControl", 51, kFragment, "GL_ARB_derivative_control", "", "c += dFdxFine(v) + fwidthCoarse(v);"},
+      {"ImageQuery", 50, kFragment, "GL_ARB_gpu_shader5", "layout(binding = 0) uniform sampler2D t;",
+       "c.xy = vec2(textureSize(t, 0) + textureQueryLevels(t));"},
+      {"InterpolationFunction", 52, kFragment, "GL_ARB_gpu_shader5", "", "c += interpolateAtCentroid(v);"},
+      {"GeometryStreams", 54, VK_SHADER_STAGE_GEOMETRY_BIT, "GL_ARB_gpu_shader5", "", "EmitStreamVertex(0); EndStreamPrimitive(0);"},
+  };
+  for (const Case& of : cases) {
+    GlslSource source;
+    source.text = "#version 450\n#extension " + std::string(of.extension) + " : require\n" + of.head;
+    source.text += of.stage == kFragment ? "\nlayout(location = 0) in vec4 v; layout(location = 0) out vec4 c;"
+                                         : "\nlayout(points) in; layout(points, max_vertices = 2) out;";
+    source.text += "\nvoid main() { " + std::string(of.stage == kFragment ? "c = v; " : "gl_Position = vec4(0); ") + of.body + " }";
+    source.stage = of.stage;
+    auto words = compile_glsl(source);
+    if (!CHECK(words, of.name)) continue;
+    const uint32_t declares[] = {2U << 16 | 17, of.capability};
+    const auto at = std::search(words->begin(), words->end(), std::begin(declares), std::end(declares));
+    if (!CHECK(at != words->end(), of.name)) continue;
+    words->erase(at, at + 2);
+    CHECK(!ShaderModule::create(*words, "as it is"), of.name);
+    const auto names = shader::declare_implied_capabilities(*words);
+    CHECK(names.size() == 1 && std::string_view(names[0]) == of.name, of.name);
+    const auto module = ShaderModule::create(*words, "as it is meant");
+    CHECK(module, module ? of.name : module.error().message.c_str());
+    CHECK(shader::declare_implied_capabilities(*words).empty());
+  }
 }
 
 // ShaderLayer and ShaderViewportIndex are of SPIR-V 1.5: a module of 1.3 means the extension's capability.
@@ -233,5 +273,6 @@ int main() {
   capabilities_of_a_later_version();
   types_that_do_not_agree();
   capabilities_that_nobody_declared();
+  capabilities_of_instructions();
   return finish("test_vulkan_tolerance");
 }

@@ -49,7 +49,8 @@ Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> w
   shader::to_native_order(words);
   if (s.info.tolerate)
     for (const char* capability : shader::declare_implied_capabilities(words))
-      s.info.tolerate("shader '" + label + "' does not declare the capability " + capability + ", which one of its decorations needs");
+      s.info.tolerate("shader '" + label + "' does not declare the capability " + capability +
+                      ", which one of its decorations or instructions needs");
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
     if (Ptr<ShaderModule> known = ShaderModule::from_record(std::move(words), label, record)) return known;

@@ -41,7 +41,7 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
   }
   // Views of another format may do what the image's own can't.
   const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil() && !format.is_compressed();
-  const bool color = format.color_attachment || (extended && format.is_multi_planar());  // by the planes' formats
+  const bool color = format.color_attachment || extended;
   const bool attachment = color || format.is_depth_stencil();
   const UsageRule rules[] = {
       {VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, "color_attachment", color, "take another format"},

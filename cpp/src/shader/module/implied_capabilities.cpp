@@ -1,8 +1,10 @@
-// shader/module/implied_capabilities.cpp -- capabilities that a module's decorations need and that it forgot to declare. See the header.
+// shader/module/implied_capabilities.cpp -- capabilities that a module needs and that it forgot to declare. See the header.
 //
-// In: words of a module. Out: words with an OpCapability for each. Source: SPIR-V specification, "Built-In", "Decoration", "Capability".
+// In: words of a module. Out: words with an OpCapability for each. Source: SPIR-V specification, "Built-In", "Decoration", "Capability",
+// and the capabilities beside each instruction; "GLSL.std.450", interpolateAt*.
 #include "shader/module/implied_capabilities.hpp"
 
+#include <spirv/unified1/GLSL.std.450.h>
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -40,61 +42,125 @@ constexpr Need kNeeds[] = {
     {spv::DecorationBuiltIn, spv::BuiltInViewportIndex, "MultiViewport", kViewports},
 };
 
+constexpr spv::Capability kDemotes[] = {spv::CapabilityDemoteToHelperInvocation}, kDerivatives[] = {spv::CapabilityDerivativeControl},
+                          kQueries[] = {spv::CapabilityImageQuery}, kStreams[] = {spv::CapabilityGeometryStreams},
+                          kInterpolates[] = {spv::CapabilityInterpolationFunction};
+
+struct OperationNeed {
+  spv::Op first, last;
+  const char* name;
+  std::span<const spv::Capability> any_of;
+  const char* extension = nullptr;  // that brought it, of modules before version 1.6
+};
+
+constexpr OperationNeed kOperations[] = {
+    {spv::OpDPdxFine, spv::OpFwidthCoarse, "DerivativeControl", kDerivatives},
+    {spv::OpImageQuerySizeLod, spv::OpImageQuerySamples, "ImageQuery", kQueries},
+    {spv::OpEmitStreamVertex, spv::OpEndStreamPrimitive, "GeometryStreams", kStreams},
+    {spv::OpDemoteToHelperInvocation, spv::OpIsHelperInvocationEXT, "DemoteToHelperInvocation", kDemotes,
+     "SPV_EXT_demote_to_helper_invocation"},
+};
+
+/// f(words of it, their number) for each instruction, as long as it returns true.
+template <class F>
+void each_instruction(std::span<const uint32_t> words, F&& f) {
+  for (size_t at = kHeader_words; at < words.size();) {
+    const uint32_t length = words[at] >> spv::WordCountShift;
+    if (length == 0 || length > words.size() - at || !f(words.subspan(at, length))) return;
+    at += length;
+  }
+}
+
+std::string_view text_of(std::span<const uint32_t> words) {
+  const auto* text = reinterpret_cast<const char*>(words.data());
+  return {text, strnlen(text, words.size_bytes())};
+}
+
+spv::Op op_of(std::span<const uint32_t> instruction) { return static_cast<spv::Op>(instruction[0] & spv::OpCodeMask); }
+
+/// OpExtension, behind all capabilities, unless it is there.
+void declare_extension(std::vector<uint32_t>& words, std::string_view name) {
+  size_t after_capabilities = kHeader_words;
+  bool known = false;
+  each_instruction(words, [&](std::span<const uint32_t> i) {
+    if (op_of(i) == spv::OpCapability) after_capabilities += i.size();
+    known = known || (op_of(i) == spv::OpExtension && text_of(i.subspan(1)) == name);
+    return op_of(i) == spv::OpCapability || op_of(i) == spv::OpExtension;
+  });
+  if (known) return;
+  std::vector<uint32_t> extension(1 + name.size() / 4 + 1);
+  extension[0] = static_cast<uint32_t>(extension.size()) << spv::WordCountShift | spv::OpExtension;
+  std::memcpy(&extension[1], name.data(), name.size());
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(after_capabilities), extension.begin(), extension.end());
+}
+
 /// ShaderLayer and ShaderViewportIndex are names of SPIR-V 1.5. A module before it that has them (Mesa's Zink makes such) means the
 /// extension's capability, which is both.
 bool declare_by_extension(std::vector<uint32_t>& words) {
   constexpr uint32_t kVersion_1_5 = 0x00010500;
-  constexpr std::string_view kExtension = "SPV_EXT_shader_viewport_index_layer";
   if (words.size() <= kHeader_words || words[1] >= kVersion_1_5) return false;
-  bool found = false, extended = false;
-  size_t after_capabilities = kHeader_words;
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
-    if (length == 0 || length > words.size() - at || (op != spv::OpCapability && op != spv::OpExtension)) break;
-    const bool named = op == spv::OpCapability && length == 2 &&
-                       (words[at + 1] == spv::CapabilityShaderLayer || words[at + 1] == spv::CapabilityShaderViewportIndex);
-    if (named) words[at + 1] = spv::CapabilityShaderViewportIndexLayerEXT, found = true;
-    if (op == spv::OpExtension) {
-      const auto* text = reinterpret_cast<const char*>(&words[at + 1]);
-      extended = extended || std::string_view(text, strnlen(text, size_t{length - 1} * 4)) == kExtension;
-    }
-    at += length;
-    if (op == spv::OpCapability) after_capabilities = at;
+  bool found = false;
+  for (size_t at = kHeader_words; at + 1 < words.size() && words[at] == (2U << spv::WordCountShift | spv::OpCapability); at += 2) {
+    if (words[at + 1] != spv::CapabilityShaderLayer && words[at + 1] != spv::CapabilityShaderViewportIndex) continue;
+    words[at + 1] = spv::CapabilityShaderViewportIndexLayerEXT, found = true;
   }
-  if (!found || extended) return found;
-  std::vector<uint32_t> extension(1 + kExtension.size() / 4 + 1);
-  extension[0] = static_cast<uint32_t>(extension.size()) << spv::WordCountShift | spv::OpExtension;
-  std::memcpy(&extension[1], kExtension.data(), kExtension.size());
-  words.insert(words.begin() + static_cast<std::ptrdiff_t>(after_capabilities), extension.begin(), extension.end());
-  return true;
+  if (found) declare_extension(words, "SPV_EXT_shader_viewport_index_layer");
+  return found;
 }
+
+/// What is found missing on the way through a module.
+struct Missing {
+  std::set<uint32_t> declared;
+  std::vector<const char*> names, extensions;
+  std::vector<uint32_t> added;
+  uint32_t glsl450 = 0;  ///< the set of instructions, 0: not imported
+
+  void need(const char* name, std::span<const spv::Capability> any_of) {
+    if (std::any_of(any_of.begin(), any_of.end(), [&](spv::Capability c) { return declared.contains(c); })) return;
+    declared.insert(any_of.front());
+    names.push_back(name);
+    added.insert(added.end(), {2U << spv::WordCountShift | spv::OpCapability, static_cast<uint32_t>(any_of.front())});
+  }
+
+  void decoration(std::span<const uint32_t> i) {
+    const size_t first = op_of(i) == spv::OpDecorate ? 2 : 3;
+    for (const Need& n : kNeeds) {
+      if (first >= i.size() || i[first] != n.decoration) continue;
+      if (n.builtin == spv::BuiltInMax || (first + 1 < i.size() && i[first + 1] == n.builtin)) need(n.name, n.any_of);
+    }
+  }
+
+  void operation(std::span<const uint32_t> i) {
+    for (const OperationNeed& n : kOperations) {
+      if (op_of(i) < n.first || op_of(i) > n.last) continue;
+      const size_t before = names.size();
+      need(n.name, n.any_of);
+      if (n.extension && names.size() > before) extensions.push_back(n.extension);
+    }
+    const bool interpolates = op_of(i) == spv::OpExtInst && i.size() > 4 && glsl450 && i[3] == glsl450 &&
+                              i[4] >= GLSLstd450InterpolateAtCentroid && i[4] <= GLSLstd450InterpolateAtOffset;
+    if (interpolates) need("InterpolationFunction", kInterpolates);
+  }
+};
 
 }  // namespace
 
 std::vector<const char*> declare_implied_capabilities(std::vector<uint32_t>& words) {
-  std::set<uint32_t> declared;
-  std::vector<const char*> names;
-  std::vector<uint32_t> added;
+  constexpr uint32_t kVersion_1_6 = 0x00010600;
   const bool extended = declare_by_extension(words);
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
-    if (length == 0 || length > words.size() - at || op == spv::OpFunction) break;  // no instruction, or behind all decorations
-    if (op == spv::OpCapability && length == 2) declared.insert(words[at + 1]);
-    const size_t first = op == spv::OpDecorate ? 2 : op == spv::OpMemberDecorate ? 3 : length;
-    for (const Need& need : kNeeds) {
-      if (first >= length || words[at + first] != need.decoration) continue;
-      if (need.builtin != spv::BuiltInMax && (first + 1 >= length || words[at + first + 1] != need.builtin)) continue;
-      if (std::any_of(need.any_of.begin(), need.any_of.end(), [&](spv::Capability c) { return declared.contains(c); })) continue;
-      declared.insert(need.any_of.front());
-      names.push_back(need.name);
-      added.insert(added.end(), {2U << spv::WordCountShift | spv::OpCapability, static_cast<uint32_t>(need.any_of.front())});
-    }
-    at += length;
-  }
-  if (!added.empty()) words.insert(words.begin() + kHeader_words, added.begin(), added.end());
-  assert(names.size() * 2 == added.size());
-  if (extended) names.push_back("ShaderViewportIndexLayerEXT");
-  return names;
+  Missing m;
+  each_instruction(words, [&](std::span<const uint32_t> i) {
+    if (op_of(i) == spv::OpCapability && i.size() == 2) m.declared.insert(i[1]);
+    if (op_of(i) == spv::OpExtInstImport && i.size() > 2 && text_of(i.subspan(2)) == "GLSL.std.450") m.glsl450 = i[1];
+    op_of(i) == spv::OpDecorate || op_of(i) == spv::OpMemberDecorate ? m.decoration(i) : m.operation(i);
+    return true;
+  });
+  if (!m.added.empty()) words.insert(words.begin() + kHeader_words, m.added.begin(), m.added.end());
+  assert(m.names.size() * 2 == m.added.size());
+  if (words.size() > kHeader_words && words[1] < kVersion_1_6)
+    for (const char* extension : m.extensions) declare_extension(words, extension);
+  if (extended) m.names.push_back("ShaderViewportIndexLayerEXT");
+  return m.names;
 }
 
 }  // namespace tilegpu::shader

@@ -1,7 +1,7 @@
-// shader/module/implied_capabilities.hpp -- capabilities that a module's decorations need and that it forgot to declare.
+// shader/module/implied_capabilities.hpp -- capabilities that a module needs and that it forgot to declare.
 //
 // In: words of a module. Out: words with an OpCapability for each. Programs whose driver never asked go on as they did (Mesa 22.3's Zink
-// reads SampleId in shaders of its blits). Source: SPIR-V specification, "Built-In", "Decoration", "Capability".
+// reads SampleId in shaders of its blits, and demotes). Source: SPIR-V specification, "Built-In", "Decoration", "Capability".
 #pragma once
 
 #include <cstdint>
