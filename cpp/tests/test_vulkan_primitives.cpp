@@ -32,6 +32,14 @@ layout(points) in; layout(points, max_vertices = 2) out;
 layout(location = 0) in vec2 seen[];
 layout(location = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) out vec2 caught;
 void main() { for (int i = 0; i < 2; i++) { caught = seen[0] + vec2(0, 0.5 * i); gl_Position = vec4(0, 0, 0, 1); EmitVertex(); } })";
+constexpr const char* kStreams = R"(#version 450
+layout(points) in; layout(points, max_vertices = 3) out;
+layout(location = 0) in vec2 seen[];
+layout(location = 0, stream = 0, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) out vec2 caught;
+layout(location = 1, stream = 1, xfb_buffer = 1, xfb_stride = 8, xfb_offset = 0) out vec2 others;
+void main() {
+  gl_Position = vec4(0, 0, 0, 1); caught = seen[0]; EmitStreamVertex(0);
+  for (int i = 0; i < 2; i++) { others = seen[0] + vec2(0, i); EmitStreamVertex(1); } })";
 #define TILEGPU_MORE(X) X(CmdBindTransformFeedbackBuffersEXT) X(CmdBeginTransformFeedbackEXT) X(CmdEndTransformFeedbackEXT) \
   X(CmdBeginQueryIndexedEXT) X(CmdEndQueryIndexedEXT) X(CmdDrawIndirectByteCountEXT) X(CmdDrawIndirectCountKHR) X(CmdDrawIndirect)
 // clang-format on
@@ -65,11 +73,11 @@ struct Scene : Program {
     counter = buffer(16, VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_COUNTER_BUFFER_BIT_EXT | VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT);
   }
 
-  VkPipeline pipeline() {
+  VkPipeline pipeline(const char* geometry = kGeometry) {
     const std::array<std::pair<const char*, VkShaderStageFlagBits>, 4> texts = {{{kVertex, VK_SHADER_STAGE_VERTEX_BIT},
                                                                                  {kControl, VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT},
                                                                                  {kEvaluation, VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT},
-                                                                                 {kGeometry, VK_SHADER_STAGE_GEOMETRY_BIT}}};
+                                                                                 {geometry, VK_SHADER_STAGE_GEOMETRY_BIT}}};
     std::vector<VkPipelineShaderStageCreateInfo> stages;
     for (const auto& [text, stage] : texts)
       stages.push_back({VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, stage, shader(text, stage), "main", nullptr});
@@ -157,6 +165,37 @@ void every_stage_in_one_pipeline() {
   for (const std::string& text : s.said) CHECK_MESSAGE(false, text);
 }
 
+// Two queries of one pool around two passes, each of a stream of its own: three points a patch, of which stream 1 has two each.
+void streams_are_counted_over_passes() {
+  Scene s;
+  VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+  info.queryType = VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT, info.queryCount = 2;
+  VkQueryPool both = nullptr;
+  CHECK(s.CreateQueryPool(s.device, &info, nullptr, &both) == VK_SUCCESS);
+  const VkPipeline streams = s.pipeline(kStreams);
+  const auto others = s.buffer(1024, VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_BUFFER_BIT_EXT);
+  const VkCommandBuffer c = s.begin();
+  const VkDeviceSize zero = 0;
+  s.CmdResetQueryPool(c, both, 0, 2);
+  for (uint32_t stream = 0; stream < 2; ++stream) s.CmdBeginQueryIndexedEXT(c, both, stream, 0, stream);
+  for (int pass = 0; pass < 2; ++pass)
+    s.capture(c, streams, [&] {
+      s.CmdEndTransformFeedbackEXT(c, 0, 0, nullptr, nullptr);
+      s.CmdBindTransformFeedbackBuffersEXT(c, 1, 1, &others.buffer, &zero, nullptr);
+      s.CmdBeginTransformFeedbackEXT(c, 0, 0, nullptr, nullptr);
+      s.CmdDraw(c, 6, 2, 0, 0);
+    });
+  for (uint32_t stream = 0; stream < 2; ++stream) s.CmdEndQueryIndexedEXT(c, both, stream, stream);
+  s.run(c);
+  uint64_t results[4] = {};
+  CHECK(s.GetQueryPoolResults(s.device, both, 0, 2, sizeof results, results, 16, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS);
+  constexpr uint64_t kPoints = 2 * 2 * 2 * 3;  // passes, instances, patches, points
+  CHECK(results[0] == kPoints && results[1] == kPoints && results[2] == 2 * kPoints && results[3] == 2 * kPoints);
+  for (const std::string& text : s.said) CHECK_MESSAGE(false, text);
+  s.DestroyQueryPool(s.device, both, nullptr);
+  s.destroy(others);
+}
+
 // Buffers that are null, and an interval that nobody ends: errors of vkEndCommandBuffer, named.
 void wrong_use_is_said() {
   Scene s;
@@ -204,6 +243,7 @@ void offsets_that_wrap_are_refused() {
 
 int main() {
   every_stage_in_one_pipeline();
+  streams_are_counted_over_passes();
   wrong_use_is_said();
   offsets_that_wrap_are_refused();
   return finish("test_vulkan_primitives");

@@ -44,7 +44,8 @@ void usages_that_nobody_named() {
     }
   }
   CHECK(p.heard("is one without transfer_dst, allowed") && p.heard("is one without transfer_src, allowed"));
-  CHECK(p.heard("rect of clear_attachment is 100x100 px at (4, 0)") && p.heard("(Vulkan forbids it; it is done all the same)"));
+  CHECK(p.heard("rect of clear_attachment is 100x100 px at (4, 0)") &&
+        p.heard("(Vulkan forbids it, or leaves it undefined; it is done all the same)"));
   CHECK(p.said.size() == 4);  // fill, clear, and both sides of the copy; the second round says nothing new
   p.DestroyFramebuffer(p.device, framebuffer, nullptr);
   p.DestroyRenderPass(p.device, pass, nullptr);
@@ -57,7 +58,8 @@ layout(location = 0) in vec2 place;
 void main() { gl_Position = vec4(place, 0, 1); })";
 
 // Places are floats that an attribute of integers holds. Fills `pixels` with what one triangle left of blue.
-void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::vector<uint32_t>& pixels) {
+void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::vector<uint32_t>& pixels,
+                  const VkPipelineColorBlendAttachmentState* blend = nullptr) {
   const auto target =
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const auto texels = p.buffer(4 * kSide_px * kSide_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
@@ -73,10 +75,14 @@ void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::v
   input.vertexBindingDescriptionCount = input.vertexAttributeDescriptionCount = 1;
   input.pVertexBindingDescriptions = &binding, input.pVertexAttributeDescriptions = &attribute;
   std::vector<VkPipelineShaderStageCreateInfo> stages;
+  VkPipelineColorBlendStateCreateInfo blends;
   const VkPipeline pipeline = make_pipeline(p, kCorners, fragment, layout, pass, 0, [&](VkGraphicsPipelineCreateInfo& info) {
     stages.assign(info.pStages, info.pStages + info.stageCount);
     if (other) stages[1].module = other;
     info.pVertexInputState = &input, info.pStages = stages.data();
+    if (!blend) return;
+    blends = *info.pColorBlendState, blends.pAttachments = blend;
+    info.pColorBlendState = &blends;
   });
   const VkCommandBuffer c = p.begin();
   const VkClearValue blue{.color = {{0, 0, 1, 1}}};
@@ -144,6 +150,18 @@ void capabilities_that_nobody_declared() {
   CHECK(all(pixels, 0xff00ff00U));
   CHECK(p.heard("does not declare the capability SampleRateShading, which one of its decorations or instructions needs"));
   p.DestroyShaderModule(p.device, module, nullptr);
+}
+
+// A factor of the second source, of which the shader has none: it is 0, whatever the draw before left. Blue, multiplied by 1 - 0.
+void second_sources_that_nobody_writes() {
+  Program p;
+  VkPipelineColorBlendAttachmentState blend{};
+  blend.blendEnable = VK_TRUE, blend.colorWriteMask = 15;
+  blend.dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR, blend.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
+  std::vector<uint32_t> pixels;
+  draw_corners(p, "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1, 0, 1, 1); }", nullptr, pixels, &blend);
+  CHECK(all(pixels, 0xffff0000U));
+  CHECK(p.heard("blend of color[0] has a factor of a second source, which the fragment shader does not write"));
 }
 
 // Of instructions: Mesa 22.3's Zink demotes without a word.
@@ -274,5 +292,6 @@ int main() {
   types_that_do_not_agree();
   capabilities_that_nobody_declared();
   capabilities_of_instructions();
+  second_sources_that_nobody_writes();
   return finish("test_vulkan_tolerance");
 }

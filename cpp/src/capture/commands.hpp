@@ -153,7 +153,7 @@ void transfer_fields(References<A> r, command::WriteTimestamp& c) {
 }
 template <class A>
 void transfer_fields(References<A> r, command::BeginQuery& c) {
-  r.ref(c.pool), r.a.number(c.query, "query");
+  r.ref(c.pool), r.a.number(c.query, "query"), r.a.number(c.stream, "stream");
 }
 template <class A>
 void transfer_fields(References<A> r, command::EndQuery& c) {

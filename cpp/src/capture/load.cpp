@@ -432,7 +432,7 @@ struct Loader : ObjectLoader {
       case Tag::write_timestamp:
         return record(read<command::WriteTimestamp>(), [&](auto& c) { return cb.write_timestamp(c.pool, c.query); });
       case Tag::begin_query:
-        return record(read<command::BeginQuery>(), [&](auto& c) { return cb.begin_query(c.pool, c.query, true); });
+        return record(read<command::BeginQuery>(), [&](auto& c) { return cb.begin_query_indexed(c.pool, c.query, true, c.stream); });
       case Tag::end_query:
         return record(read<command::EndQuery>(), [&](auto& c) { return cb.end_query(c.pool, c.query); });
       case Tag::copy_query_pool_results:

@@ -82,6 +82,7 @@ struct ResetQueryPool {
 struct BeginQuery {
   Ptr<QueryPool> pool;
   uint32_t query = 0;
+  uint32_t stream = 0;  // of transform feedback and primitives generated: what passes add
 };
 struct EndQuery {
   Ptr<QueryPool> pool;

@@ -40,11 +40,9 @@ Status begin_counting(Recorder& r, Ptr<QueryPool> pool, uint32_t query, uint32_t
   const bool active = std::any_of(r.outer_counting.begin(), r.outer_counting.end(), same) ||
                       (r.open && std::any_of(r.counting.begin(), r.counting.end(), [&](uint32_t i) { return same(r.open->counting[i]); }));
   if (active) return invalid(who + " " + std::to_string(query) + ": it is active; call end_query first");
-  if (!r.open && stream)
-    return invalid(who + " " + std::to_string(query) + ": of stream " + std::to_string(stream) + " it begins within a pass");
   if (!r.open) {
-    r.outer_counting.push_back({pool, query, true});
-    return device::add(r, command::BeginQuery{std::move(pool), query}, "begin_query");
+    r.outer_counting.push_back({pool, query, true, stream});
+    return device::add(r, command::BeginQuery{std::move(pool), query, stream}, "begin_query");
   }
   const auto number = static_cast<uint32_t>(r.open->counting.size());
   r.open->commands.push_back({command::RecordedCommand::Kind::begin_counting, number});

@@ -79,7 +79,7 @@ void divide(RenderingAttachment& first, RenderingAttachment& second, bool writte
 void go_on(Recorder& r, command::ActiveQuery& query, uint32_t views) {
   if (query.outer) return;
   query.outer = true;
-  for (uint32_t v = 0; v < views; ++v) r.making->commands.emplace_back(command::BeginQuery{query.pool, query.query + v});
+  for (uint32_t v = 0; v < views; ++v) r.making->commands.emplace_back(command::BeginQuery{query.pool, query.query + v, query.stream});
 }
 
 }  // namespace

@@ -40,6 +40,15 @@ VkPipelineColorBlendAttachmentState blending_of(VkPipelineColorBlendAttachmentSt
   return vk::blend_is_copy(b) ? VkPipelineColorBlendAttachmentState{} : b;
 }
 
+// Outputs that a shader does not write are 0: so are factors of a second source that it has not.
+VkPipelineColorBlendAttachmentState without_second_source(VkPipelineColorBlendAttachmentState b) {
+  for (VkBlendFactor* factor : {&b.srcColorBlendFactor, &b.dstColorBlendFactor, &b.srcAlphaBlendFactor, &b.dstAlphaBlendFactor}) {
+    if (*factor == VK_BLEND_FACTOR_SRC1_COLOR || *factor == VK_BLEND_FACTOR_SRC1_ALPHA) *factor = VK_BLEND_FACTOR_ZERO;
+    if (*factor == VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR || *factor == VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA) *factor = VK_BLEND_FACTOR_ONE;
+  }
+  return b;
+}
+
 shader::StageTraits fragment_traits(const Program& program) {
   return program.fragment() ? program.fragment()->traits : shader::StageTraits();
 }
@@ -96,13 +105,14 @@ uint32_t written_targets(const Program& program, const GraphicsState& state) {
 std::vector<VkPipelineColorBlendAttachmentState> blend_attachments(const Program& program, const GraphicsState& state) {
   const auto& given = state.blend.attachments;
   std::vector<VkPipelineColorBlendAttachmentState> states(program.color_formats.size());
+  const bool has_second = program.fragment() && program.fragment()->traits.dual_source;
   for (size_t i = 0; i < states.size(); i++) {
     if (program.color_formats[i] == VK_FORMAT_UNDEFINED || !(state.blend.color_write_enables >> i & 1)) continue;
     const VkColorComponentFlags there = components_of(program.color_formats[i]);
     VkColorComponentFlags mask = (i < given.size() ? given[i].colorWriteMask : 0xf) & there;
     if (logic_op_of(state.blend, program.color_formats[i]) == VK_LOGIC_OP_NO_OP) mask = 0;
     if (i < given.size() && given[i].blendEnable && !state.blend.logic_op_enable)
-      states[i] = blending_of(given[i], mask, program.color_formats[i]);
+      states[i] = blending_of(has_second ? given[i] : without_second_source(given[i]), mask, program.color_formats[i]);
     states[i].colorWriteMask = mask;
   }
   return states;

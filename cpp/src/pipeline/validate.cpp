@@ -218,8 +218,12 @@ struct Checker {
       if (Status ok = operation(i, attachments[i], state.blend.advanced[i]); !ok) return ok;
       const bool blends = format && attachments[i].blendEnable && attachments[i].colorWriteMask;
       if (blends && program.fragment() && !program.fragment()->traits.dual_source && uses_second_source(attachments[i]))
-        return error("blend of color[" + std::to_string(i) +
-                     "] has a factor of a second source, which the fragment shader does not write; declare an output with index = 1");
+        // Undefined in Vulkan: it is 0 (classify.cpp).
+        if (Status ok = forbid(program.tolerate, error("blend of color[" + std::to_string(i) +
+                                                       "] has a factor of a second source, which the fragment shader does not write; "
+                                                       "declare an output with index = 1"));
+            !ok)
+          return ok;
     }
     return Ok{};
   }

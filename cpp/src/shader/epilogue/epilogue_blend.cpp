@@ -211,10 +211,6 @@ std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, cons
     in.destination[c] = destination[c];
     in.constants[c] = clamp_range(ir, constants[c], range);
   }
-  // A shader that writes no second source is undefined there; the first keeps it defined.
-  for (uint32_t c = 0; c < 4; ++c) {
-    if (!in.source1[c]) in.source1[c] = in.source[c];
-  }
   std::array<Value, 4> result;
   for (uint32_t c = 0; c < 3; ++c) {
     result[c] = equation(ir, in, c, blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp, range);
