@@ -54,8 +54,8 @@ constexpr const char* kEvaluation =
 constexpr const char* kSpacings[] = {"equal_spacing", "fractional_even_spacing", "fractional_odd_spacing"};
 constexpr const char* kOrders[] = {"cw", "ccw", "cw, point_mode"};
 
-/// What a fragment shader has beside its inputs: attachment 0, words to count in, a texture.
-enum class Uses { nothing, input, counts, map };
+/// What a fragment shader has beside its inputs: attachment 0, words to count in, a texture, a second source.
+enum class Uses { nothing, input, counts, map, second };
 /// What it does beside writing its colour.
 struct Body {
   const char* text;
@@ -85,6 +85,7 @@ constexpr Body kBodies[] = {
     {"v0.x = gl_HelperInvocation ? 1.0 : 0.5; v0.yz = dFdx(v0.xx) + 0.5; v0.w = float(gl_SampleMaskIn[0]) / 15.0;"},
     {"v0 = interpolateAtCentroid(v) * 0.5 + interpolateAtSample(v, 1) * 0.5;"},
     {"v0 = unpackUnorm4x8(uint(gl_PrimitiveID) * 2654435761u) + vec4(gl_PointCoord, 0, 0);"},
+    {"if (v.x < 0.7) second = v.yzwx;", Uses::second},
     {"if (v.y < 0.2) { v0.x = 0.125; gl_FragDepth = v.z; } else gl_FragDepth = gl_FragCoord.z;"},
 };
 constexpr const char* kVersion =
@@ -95,6 +96,8 @@ constexpr const char* kHeads[] = {"", "layout(early_fragment_tests) in;\n", "lay
 
 std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, uint32_t head, VkSampleCountFlagBits samples) {
   if (kBodies[body].uses == Uses::input && (colors.empty() || !colors[0])) body = 0;
+  if (kBodies[body].uses == Uses::second && (colors.size() != 1 || !colors[0] || is_integer(colors[0]))) body = 0;
+  const char* const first = kBodies[body].uses == Uses::second ? ", index = 0" : "";
   const bool writes_depth = std::strstr(kBodies[body].text, "gl_FragDepth") != nullptr;
   if (head == (writes_depth ? 1u : 2u)) head = 0;
   std::string text = kVersion + std::string(kHeads[head]) + "layout(location = 0) in vec4 v;\nlayout(location = 1) flat in uint n;\n",
@@ -102,7 +105,7 @@ std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, ui
   for (size_t k = 0; k < colors.size(); k++) {
     if (colors[k] == VK_FORMAT_UNDEFINED) continue;
     const std::string name = "o" + std::to_string(k), type = is_unsigned(colors[k]) ? "uvec4" : is_signed(colors[k]) ? "ivec4" : "vec4";
-    text += "layout(location = " + std::to_string(k) + ") out " + type + " " + name + ";\n";
+    text += "layout(location = " + std::to_string(k) + first + ") out " + type + " " + name + ";\n";
     writes += "  " + name + " = " + (is_integer(colors[k]) ? type + "(v0 * 200.0)" : "v0 * " + std::to_string(k + 1) + ".0") + ";\n";
   }
   std::string own = kBodies[body].text;
@@ -111,6 +114,7 @@ std::string fragment_text(const std::vector<VkFormat>& colors, uint32_t body, ui
     text += "layout(input_attachment_index = 0, set = 0, binding = 0) uniform " + prefix + "subpassInput" + many + " before;\n";
     own.replace(own.find("INPUT"), 5, samples > 1 ? "vec4(subpassLoad(before, gl_SampleID))" : "vec4(subpassLoad(before))");
   }
+  if (kBodies[body].uses == Uses::second) text += "layout(location = 0, index = 1) out vec4 second;\n";
   if (kBodies[body].uses == Uses::map) text += "layout(set = 2, binding = 0) uniform sampler2D map;\n";
   if (kBodies[body].uses == Uses::counts) text += "layout(set = 1, binding = 0) buffer Counts { uint counts[16]; };\n";
   return text + "void main() {\n  vec4 v0 = v;\n  " + own + "\n" + writes + "}";
