@@ -16,6 +16,7 @@ from tests.interrupts import ctrl_c
 
 import tilegpu as tg
 
+FOLDER = str(Path(__file__).parent.parent)
 HEAD = "#version 450\nlayout(local_size_x = 1) in; layout(std430, binding = 0) buffer Data { uint data[]; };\n"
 
 
@@ -134,12 +135,14 @@ def test_words_and_messages_are_those_of_an_isolated_compiler(tmp_path: Path) ->
 def test_where_no_process_can_be_started_it_is_done_here() -> None:
     """Without descriptors for a socket GLSL compiles too, and so does a large module."""
     program = f"""
-        import os, resource, tilegpu as tg
+        import os, resource, sys, tilegpu as tg
         device = tg.Device(threads=1, cache_dir="off")
         body = "void main() {{ uint x = data[0];" + "for (uint i = 0u; i < x; i++) x = x * 3u;" * 600 + "data[0] = x; }}"
         loops = tg.compile_glsl({HEAD!r} + body, "compute")
-        for pid in open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split():
-            os.kill(int(pid), 9)
+        sys.path.insert(0, {FOLDER!r})
+        from tests.compilers import keepers_of
+        for pid in keepers_of(os.getpid()):
+            os.kill(pid, 9)
         used = len(os.listdir("/proc/self/fd"))
         resource.setrlimit(resource.RLIMIT_NOFILE, (used - 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
         for k in range(2):
@@ -151,18 +154,50 @@ def test_where_no_process_can_be_started_it_is_done_here() -> None:
 
 
 def test_no_process_where_nobody_wants_one() -> None:
-    """Else one that waits is a child of the program's."""
     program = f"""
-        import os, tilegpu as tg
+        import os, sys, tilegpu as tg
         device = tg.Device(threads=1, cache_dir="off")
         device.compute_pipeline({HEAD!r} + "void main() {{ data[0] = 1u; }}")
-        print(len(open(f"/proc/{{os.getpid()}}/task/{{os.getpid()}}/children").read().split()))
+        sys.path.insert(0, {FOLDER!r})
+        from tests.compilers import keepers_of
+        print(len(keepers_of(os.getpid())))
     """
-    for value, children in (("1", "1"), ("0", "0")):
+    for value, keepers in (("1", "1"), ("0", "0")):
         environment = {**os.environ, "TILEGPU_COMPILER_PROCESS": value}
         words = [sys.executable, "-c", textwrap.dedent(program)]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
-        assert done.stdout == children + "\n", done
+        assert done.stdout == keepers + "\n", done
+
+
+def test_the_compilers_are_no_children_of_the_program() -> None:
+    """One that waits for its children, until there is none, waits for its own alone; one that ignores their signal knows of every end; one
+    that wants news of children gets none of these."""
+    program = f"""
+        import os, signal, tilegpu as tg
+        told = []
+        for handler in (signal.SIG_DFL, lambda number, frame: told.append(number), signal.SIG_IGN):
+            signal.signal(signal.SIGCHLD, handler)
+            for isolated in (False, True):
+                device = tg.Device(threads=1, cache_dir="off", isolate_compiler=isolated)
+                device.compute_pipeline({HEAD!r} + "void main() {{ data[0] = 1u; }}")
+                try:
+                    tg.compile_glsl({CRASHES[0]!r}, "vertex", device=device.core)
+                except tg.ShaderError as error:
+                    print("signal 11" in str(error), told)
+                own = os.fork()
+                if own == 0:
+                    os._exit(0)
+                seen = []
+                while True:
+                    try:
+                        seen.append(os.wait()[0])
+                    except ChildProcessError:
+                        break
+                print(seen == ([own] if handler != signal.SIG_IGN else []))
+                told.clear()
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "True []\nTrue\n" * 6, done
 
 
 def module(*instructions: tuple[int, ...], types: tuple[tuple[int, ...], ...] = ()) -> bytes:

@@ -2,6 +2,7 @@
 // itself, which does what its argument says.
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/child_process.hpp"
@@ -34,7 +36,8 @@ int child(const std::string& does) {
   std::string message;
   if (does == "leave at once") return 7;
   const auto send_bytes = [](auto... values) { (((void)!write(kChildSocket, &values, sizeof values)), ...); };
-  for (uint64_t number = 1; parent.read(message); ++number) {
+  while (parent.read(message)) {
+    const uint64_t number = parent.number();
     if (message == "crash") std::abort();
     if (message == "exit") _exit(9);
     if (message == "spin")
@@ -67,14 +70,15 @@ int child(const std::string& does) {
       for (int fd = 0; fd < 256; ++fd)
         if (lseek(fd, 0, SEEK_CUR) != -1 || errno != EBADF) message += std::to_string(fd) + " ";
     }
-    if (message == "group") message = getpgrp() == getpid() ? "own" : "shared";
+    if (message == "group") message = getpgrp() == getppid() ? "own" : "shared";
+    if (message == "numbers") message = std::to_string(getpid()) + " " + std::to_string(getppid());
     if (!parent.write(message)) return 1;
   }
   return 0;
 }
 
 std::unique_ptr<ChildProcess> start(const char* does = "serve") {
-  auto made = ChildProcess::start("/proc/self/exe", {"child", does});
+  auto made = ChildProcess::start("/proc/self/exe", {does});
   if (!CHECK(made)) std::exit(1);
   return std::move(*made);
 }
@@ -98,7 +102,7 @@ void test_answers() {
   std::string answer;
   CHECK(process->call("descriptors", answer, 60, nullptr) == Outcome::answered && answer == "0 1 2 3 ");
   CHECK(process->call("group", answer, 60, nullptr) == Outcome::answered && answer == "own");
-  CHECK(!ChildProcess::start("/no/such/program", {}));
+  CHECK(!ChildProcess::start("/no/such/program", {"x"}));
 }
 
 void test_ends() {
@@ -148,33 +152,59 @@ void test_limits() {
   }
 }
 
-/// Programs that wait for any child, or for none.
-void test_other_waiters() {
-  signal(SIGCHLD, SIG_IGN);
-  {
-    auto process = start();
-    CHECK(ask(*process, "exit") == Outcome::ended);
-    CHECK(!process->ended().text.empty());
-  }
-  signal(SIGCHLD, SIG_DFL);
-  {
-    auto process = start();
-    CHECK(ask(*process, "exit") == Outcome::ended);
-    int status;
-    while (waitpid(-1, &status, 0) > 0) {
-    }
-    const ChildProcess::Ending end = process->ended();
-    CHECK(end.text == "an end that nobody has seen" && end.code == -1 && end.signal == -1);
-  }
-  CHECK(waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD);  // no zombies
+bool has_no_child() { return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
+
+/// Of the worker, and of its keeper.
+std::pair<int, int> numbers_of(ChildProcess& process) {
+  std::string answer;
+  std::pair<int, int> numbers{0, 0};
+  CHECK(process.call("numbers", answer, 60, nullptr) == Outcome::answered);
+  CHECK(std::sscanf(answer.c_str(), "%d %d", &numbers.first, &numbers.second) == 2);
+  return numbers;
 }
 
-/// Whether all processes whose parent was `parent` are gone, after a while.
+/// Programs that wait for any child, or for none, or want news of them: it is nobody's child.
+void test_other_waiters() {
+  static std::atomic<int> told = 0;
+  for (void (*const handler)(int) : {SIG_IGN, SIG_DFL, static_cast<void (*)(int)>([](int) { told++; })}) {
+    signal(SIGCHLD, handler);
+    auto process = start();
+    CHECK(ask(*process, "hello") == Outcome::answered);
+    CHECK(waitpid(-1, nullptr, 0) == -1 && errno == ECHILD);  // at once, while it runs
+    CHECK(ask(*process, "exit") == Outcome::ended && process->ended().text == "exit code 9");
+    CHECK(ask(*process, "hello") == Outcome::answered && has_no_child());
+    CHECK(ask(*process, "crash") == Outcome::ended && process->ended().text == "signal 6 (Aborted)");
+    process.reset();
+    CHECK(has_no_child() && told == 0);
+  }
+  signal(SIGCHLD, SIG_DFL);
+}
+
+/// A container's first program, for example: the keeper comes back to it, its workers do not, and nobody waits for others.
+void test_who_adopts_orphans() {
+  const pid_t forked = fork();
+  if (forked == 0) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    const pid_t other = fork();
+    if (other == 0) _exit(3);
+    for (int k = 0; k < 20; ++k) {
+      auto process = start();
+      CHECK(ask(*process, "exit") == Outcome::ended && process->ended().code == 9);
+    }
+    int status = -1;
+    CHECK(waitpid(other, &status, 0) == other && WEXITSTATUS(status) == 3);
+    CHECK(waitpid(-1, nullptr, WNOHANG) == 0);  // the keeper, which lives
+    _exit(test::finish("adopter"));
+  }
+  int status = -1;
+  CHECK(waitpid(forked, &status, 0) == forked && status == 0);
+}
+
+/// Whether the process is gone, after a while.
 bool gone(pid_t pid) {
   for (int k = 0; k < 500; ++k) {
     if (kill(pid, 0) != 0) return true;
     // An orphan is waited for by whoever adopted it; where that is nobody it stays as a zombie.
-    std::string state;
     if (FILE* file = std::fopen(("/proc/" + std::to_string(pid) + "/stat").c_str(), "r")) {
       char text[256] = {};
       (void)!std::fread(text, 1, sizeof text - 1, file);
@@ -187,32 +217,64 @@ bool gone(pid_t pid) {
   return false;
 }
 
-/// The parent is killed; the child, which reads, ends by itself. (One that is busy ends by the compiler's watcher:
-/// test_isolated_compiler.py.)
-void test_orphans() {
-  int ends[2];
-  CHECK(pipe(ends) == 0);
-  const pid_t parent = fork();
-  if (parent == 0) {
-    auto process = start();
-    std::string answer;
-    process->call("hello", answer, 60, nullptr);
-    // The child's number is the one in its group.
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task/" + std::to_string(getpid())))
-      if (entry.path().filename() == "children") {
-        FILE* file = std::fopen(entry.path().c_str(), "r");
-        int pid = 0;
-        if (file && std::fscanf(file, "%d", &pid) == 1) (void)!write(ends[1], &pid, sizeof pid);
-        if (file) std::fclose(file);
-      }
-    raise(SIGKILL);
+/// The program is killed; worker and keeper end by themselves, while the one reads and while it is busy.
+void test_ends_of_the_program() {
+  for (const char* does : {"hello", "spin"}) {
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    const pid_t program = fork();
+    if (program == 0) {
+      auto process = start();
+      const std::pair<int, int> numbers = numbers_of(*process);
+      (void)!write(ends[1], &numbers, sizeof numbers);
+      std::string answer;
+      process->call(does, answer, 60, [] { return raise(SIGKILL) == 0; });
+      raise(SIGKILL);
+    }
+    std::pair<int, int> numbers{0, 0};
+    close(ends[1]);
+    CHECK(read(ends[0], &numbers, sizeof numbers) == sizeof numbers);
+    close(ends[0]);
+    CHECK(waitpid(program, nullptr, 0) == program);
+    CHECK(numbers.first > 0 && gone(numbers.first) && gone(numbers.second));
   }
-  int pid = 0;
-  close(ends[1]);
-  const bool known = read(ends[0], &pid, sizeof pid) == sizeof pid;
-  close(ends[0]);
-  CHECK(waitpid(parent, nullptr, 0) == parent);
-  if (known) CHECK(gone(pid));
+}
+
+/// Somebody kills or stops either.
+void test_ends_from_outside() {
+  auto process = start();
+  const auto [worker, keeper] = numbers_of(*process);
+  kill(worker, SIGKILL);
+  CHECK(ask(*process, "hello") == Outcome::ended && process->ended().text == "signal 9 (Killed)" && process->serves());
+  const auto [second, same] = numbers_of(*process);
+  CHECK(second != worker && same == keeper);
+  kill(keeper, SIGKILL);
+  CHECK(gone(second));
+  CHECK(ask(*process, "hello") == Outcome::ended && process->ended().text == "an end that nobody has seen" && !process->serves());
+  process = start();
+  const auto [third, stopped] = numbers_of(*process);
+  kill(stopped, SIGSTOP), kill(third, SIGSTOP);
+  CHECK(ask(*process, "hello", 0.01) == Outcome::too_long_by_clock && !process->serves());
+  kill(stopped, SIGCONT), kill(third, SIGCONT);
+  process.reset();
+  CHECK(gone(third) && gone(stopped));
+}
+
+/// A worker's successor gets nothing of what was its own: neither the rest of a request nor of an answer.
+void test_successors() {
+  auto process = start();
+  const std::string large(4 << 20, 'q');
+  for (int k = 0; k < 20; ++k) {
+    CHECK(ask(*process, k % 2 ? "half" : "crash") == Outcome::ended);
+    std::string answer;
+    CHECK(process->call(large, answer, 60, nullptr) == Outcome::answered && answer == large);
+    static int asked;
+    asked = 0;
+    CHECK(process->call(k % 2 ? "dribble" : "sleep", answer, 60, [] { return ++asked < 2; }) == Outcome::stopped);
+    CHECK(process->call("sleep" + large, answer, 60, [] { return false; }) != Outcome::ended);
+    CHECK(ask(*process, "hello") == Outcome::answered);
+    process->renew();
+  }
 }
 
 /// A fork's child neither talks to the parent's process nor keeps it alive, and starts its own.
@@ -222,15 +284,15 @@ void test_forks() {
     CHECK(ask(*process, "before") == Outcome::answered);
     const pid_t forked = fork();
     if (forked == 0) {
-      if (process->is_ours()) _exit(1);
+      if (process->serves()) _exit(1);
       process.reset();  // ends nothing of the parent's
-      auto own = ChildProcess::start("/proc/self/exe", {"child", "serve"});
+      auto own = ChildProcess::start("/proc/self/exe", {"serve"});
       std::string answer;
       _exit(own && (*own)->call("x", answer, 60, nullptr) == Outcome::answered ? 0 : 2);
     }
     int status = -1;
     CHECK(waitpid(forked, &status, 0) == forked && status == 0);
-    CHECK(process->is_ours() && ask(*process, "after") == Outcome::answered);
+    CHECK(process->serves() && ask(*process, "after") == Outcome::answered);
   }
 }
 
@@ -264,7 +326,7 @@ void test_starts_that_fail() {
   if (forked == 0) {
     const rlimit none{3, 3};
     setrlimit(RLIMIT_NOFILE, &none);
-    const auto process = ChildProcess::start("/proc/self/exe", {"child", "serve"});
+    const auto process = ChildProcess::start("/proc/self/exe", {"serve"});
     const bool right = !process && process.error().code == VK_ERROR_TOO_MANY_OBJECTS &&
                        process.error().message.find("can't be started: Too many open files; close files") != std::string::npos;
     _exit(right ? 0 : 1);
@@ -295,7 +357,7 @@ void test_many() {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK(count_descriptors() == before);
-  CHECK(waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD);
+  CHECK(has_no_child());
 }
 
 void test_messages() {
@@ -317,8 +379,8 @@ void test_messages() {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  if (count == 3 && !std::strcmp(arguments[1], "child")) return child(arguments[2]);
+int main(int count, char**) {
+  if (count == 2) keep_workers([](const std::vector<std::string>& does) { return child(does.at(0)); });
   test_forks_while_tasks_start_processes();  // first: the crew's handlers are there before anything starts a process
   test_messages();
   test_answers();
@@ -326,7 +388,10 @@ int main(int count, char** arguments) {
   test_no_answers();
   test_limits();
   test_other_waiters();
-  test_orphans();
+  test_who_adopts_orphans();
+  test_ends_of_the_program();
+  test_ends_from_outside();
+  test_successors();
   test_starts_that_fail();
   test_forks();
   test_many();

@@ -1,15 +1,12 @@
 // device/compiler_process.cpp -- the program tilegpu-compiler: a compiler that may crash, hang and run out of memory.
 //
-// In: requests over a socket. Out: answers. It ends when the other end is gone, whatever it does just then; it has no memory beyond its
-// limit, leaves no core file, and says by its exit code when it found no memory. Its time is watched by who asks. Source:
-// docs/decisions.md, 181.
+// In: requests over sockets. Out: answers. A keeper (base/keeper.hpp), and its workers, which do all that there is to do, and end when the
+// other end of the socket is gone, whatever they do just then. A worker has no memory beyond its limit, leaves no core file, and says by
+// its exit code when it found no memory. Its time is watched by who asks. Source: docs/decisions.md, 181 and 505.
 #include "tilegpu/compiler_process.hpp"
 
-#include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -17,9 +14,11 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "base/child_process.hpp"
 #include "base/host_memory.hpp"
+#include "base/keeper.hpp"
 #include "base/large_stack.hpp"
 #include "device/compiler_requests.hpp"
 #include "shader/jit/build_identity.hpp"
@@ -30,7 +29,6 @@
 namespace tilegpu {
 namespace {
 
-constexpr size_t kWatcherStack_B = 2 << 20;     // the static TLS of the library lies on it
 constexpr size_t kStack_B = size_t{256} << 20;  // of what compiles: glslang and LLVM call themselves as deep as a shader nests
 constexpr uint64_t kGrownPart = 4;              // of its memory that a process may keep between requests
 
@@ -44,26 +42,9 @@ uint64_t address_space_B() {
   return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-/// Who asks may end while this process is busy.
-void* watch(void*) {
-  pollfd other_end{kChildSocket, POLLRDHUP, 0};
-  while (poll(&other_end, 1, -1) <= 0) {
-  }
-  _exit(0);
-}
-
 [[noreturn]] void cannot_start(const char* why) {
   std::fprintf(stderr, "tilegpu-compiler: %s\n", why);
   _exit(shader::kExitCannotStart);
-}
-
-void start_watcher() {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kWatcherStack_B);
-  pthread_t thread;
-  if (pthread_create(&thread, &attributes, watch, nullptr) != 0) cannot_start("no thread can be had");
-  pthread_attr_destroy(&attributes);
 }
 
 /// Of the process, for good, and never more than it was started with: then what it ends with where there is no memory.
@@ -124,25 +105,28 @@ void answer_requests(uint64_t limit_B) {
 
 }  // namespace
 
-int run_compiler_process(int count, const char* const* arguments) {
-  int type = 0;
-  socklen_t size_B = sizeof type;
-  if (count != 3 || getsockopt(kChildSocket, SOL_SOCKET, SO_TYPE, &type, &size_B) != 0 || type != SOCK_STREAM) {
+int run_compiler_process(int count, const char* const*) {
+  const auto is_not_asked = [] {
     std::fprintf(stderr, "tilegpu-compiler is started by devices that compile in a process of their own (isolate_compiler)\n");
     return 2;
-  }
-  if (shader::build_identity() != arguments[2]) return shader::kExitOtherBuild;
-  const uint64_t limit_B = std::strtoull(arguments[1], nullptr, 10);
-  signal(SIGPIPE, SIG_IGN);
+  };
+  if (count != 2) return is_not_asked();
   if (chdir("/") != 0) cannot_start("the root folder can't be entered");  // no folder is kept busy, and relative names mean nothing here
-  start_watcher();
-  std::set_new_handler(no_memory);
-  shader::install_memory_handler(no_memory);
-  shader::install_fatal_handler(fatal);
-  expect_memory_limit();
-  // Once the address space is limited, none of this size could be had.
-  on_large_stack(kStack_B, [limit_B] { answer_requests(limit_B); });
-  return 0;
+  const auto work = [](const std::vector<std::string>& asked) {
+    if (asked.size() != 2) return shader::kExitOtherBuild;
+    if (shader::build_identity() != asked[1]) return shader::kExitOtherBuild;
+    const uint64_t limit_B = std::strtoull(asked[0].c_str(), nullptr, 10);
+    signal(SIGPIPE, SIG_IGN);
+    std::set_new_handler(no_memory);
+    shader::install_memory_handler(no_memory);
+    shader::install_fatal_handler(fatal);
+    expect_memory_limit();
+    // Once the address space is limited, none of this size could be had.
+    on_large_stack(kStack_B, [limit_B] { answer_requests(limit_B); });
+    return 0;
+  };
+  keep_workers(work);
+  return is_not_asked();
 }
 
 }  // namespace tilegpu

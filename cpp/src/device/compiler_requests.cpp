@@ -37,7 +37,7 @@ std::vector<uint32_t> words_of(std::string_view bytes) {
 }  // namespace
 
 Expected<std::vector<uint32_t>> compile_elsewhere(shader::CompilerPool& compilers, const GlslSource& source,
-                                                  std::vector<ShaderMessage>* messages) {
+                                                  std::vector<ShaderMessage>* messages, bool* no_process) {
   MessageWriter request;
   request.number(static_cast<uint32_t>(CompileRequest::glsl)).number(static_cast<uint32_t>(source.stage));
   request.text(working_folder()).text(source.file).text(source.text).number(static_cast<uint32_t>(source.defines.size()));
@@ -48,7 +48,7 @@ Expected<std::vector<uint32_t>> compile_elsewhere(shader::CompilerPool& compiler
     if (messages && messages->empty()) *messages = {{source.file, 0, error.message, {}}};
     return error;
   };
-  Expected<std::string> bytes = compilers.ask("shader '" + source.file + "'", request.bytes);
+  Expected<std::string> bytes = compilers.ask("shader '" + source.file + "'", request.bytes, no_process);
   if (!bytes) return failed(bytes.error());
   MessageReader in(*bytes);
   const std::string answer_bytes(in.text());
@@ -89,10 +89,10 @@ std::string answer_glsl_request(MessageReader& request) {
 }
 
 Expected<Ptr<ShaderModule>> create_elsewhere(shader::CompilerPool& compilers, std::vector<uint32_t>&& words, std::string label,
-                                             const std::string& entry_point) {
+                                             const std::string& entry_point, bool* no_process) {
   MessageWriter request;
   request.number(static_cast<uint32_t>(CompileRequest::module)).text(label).text(entry_point).text(bytes_of(words));
-  Expected<std::string> bytes = compilers.ask("shader '" + label + "'", request.bytes);
+  Expected<std::string> bytes = compilers.ask("shader '" + label + "'", request.bytes, no_process);
   if (!bytes) return bytes.error();
   Expected<std::string> record = shader::read_answer(*bytes);
   if (!record) return record.error();

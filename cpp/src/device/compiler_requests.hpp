@@ -14,12 +14,12 @@
 
 namespace tilegpu::device {
 
-/// As tilegpu::compile_glsl.
+/// As tilegpu::compile_glsl. `no_process`: CompilerPool::ask's.
 Expected<std::vector<uint32_t>> compile_elsewhere(shader::CompilerPool& compilers, const GlslSource& source,
-                                                  std::vector<ShaderMessage>* messages);
+                                                  std::vector<ShaderMessage>* messages, bool* no_process = nullptr);
 /// As ShaderModule::create.
 Expected<Ptr<ShaderModule>> create_elsewhere(shader::CompilerPool& compilers, std::vector<uint32_t>&& words, std::string label,
-                                             const std::string& entry_point);
+                                             const std::string& entry_point, bool* no_process = nullptr);
 
 /// In the other process, behind the request's kind.
 std::string answer_glsl_request(MessageReader& request);

@@ -33,8 +33,9 @@ shader::CompilerPool* compilers_apart() {
 
 Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vector<ShaderMessage>* messages) {
   if (shader::CompilerPool* compilers = compilers_apart()) {
-    auto words = device::compile_elsewhere(*compilers, source, messages);
-    if (words || !compilers->is_useless()) return words;
+    bool no_process = false;
+    auto words = device::compile_elsewhere(*compilers, source, messages, &no_process);
+    if (words || !(no_process || compilers->is_useless())) return words;
     if (messages) messages->clear();
   }
   return shader::compile_glsl_in(".", source, messages);
@@ -43,8 +44,9 @@ Expected<std::vector<uint32_t>> compile_glsl(const GlslSource& source, std::vect
 Expected<Ptr<ShaderModule>> ShaderModule::create(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   shader::to_native_order(words);
   if (shader::CompilerPool* compilers = compilers_apart()) {
-    auto module = device::create_elsewhere(*compilers, std::move(words), label, entry_point);
-    if (module || !compilers->is_useless()) return module;
+    bool no_process = false;
+    auto module = device::create_elsewhere(*compilers, std::move(words), label, entry_point, &no_process);
+    if (module || !(no_process || compilers->is_useless())) return module;
   }
   // NOLINTNEXTLINE(bugprone-use-after-move): create_elsewhere takes the words only where it returns a module
   return create_here(std::move(words), std::move(label), entry_point);

@@ -18,8 +18,6 @@ enum class CompileRequest : uint32_t { object, glsl, module };
 inline constexpr char kStaysFresh = 1, kHasGrown = 2;
 /// How the process ends by itself. Without memory: beyond the device's limit, or beyond one that the process was started with (ulimit -v).
 inline constexpr int kExitNoMemory = 82, kExitOtherBuild = 83, kExitLowLimit = 84, kExitCannotStart = 85;
-/// What a shell and posix_spawn(3) say where the program, or a library that it wants, can't be loaded.
-inline constexpr int kExitNotLoaded = 127;
 
 /// Answers: a value, or an error.
 std::string write_answer(Expected<std::string> answer);

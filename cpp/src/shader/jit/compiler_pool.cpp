@@ -53,7 +53,7 @@ Expected<CompilerPool::Taken> CompilerPool::take(bool fresh) {
     while (!idle_.empty()) {
       Taken waiting = std::move(idle_.back());
       idle_.pop_back();
-      if (waiting.process->is_ours()) return waiting;  // else this process is a fork's child, and lets go of the parent's
+      if (waiting.process->serves()) return waiting;  // else this process is a fork's child, and lets go of the parent's
     }
   }
   auto started = ChildProcess::start(program_, {std::to_string(limits_.memory_B), build_identity()});
@@ -68,7 +68,14 @@ void CompilerPool::give(Taken taken) {
 }
 
 Error CompilerPool::ended(const ChildProcess::Ending& how, const std::string& what) const {
-  if (how.code == kExitOtherBuild || how.code == kExitNotLoaded) useless_ = true;
+  if (how.code == kExitOtherBuild || how.never_ready) useless_ = true;
+  if (how.not_started) {
+    const Error error = ChildProcess::no_process(program_, how.not_started);
+    return {error.code, what + ": " + error.message};
+  }
+  if (how.never_ready)
+    return {VK_ERROR_INITIALIZATION_FAILED,
+            what + ": " + program_ + " can't be loaded; run it by hand, and it says which library is missing"};
   switch (how.code) {
     case kExitNoMemory:
       return {VK_ERROR_OUT_OF_DEVICE_MEMORY, what + ": compiling wants more than " + std::to_string(limits_.memory_B) + " bytes (" +
@@ -84,15 +91,12 @@ Error CompilerPool::ended(const ChildProcess::Ending& how, const std::string& wh
               program_ + " is of another build than the library that asks it; install both, and start anew"};
     case kExitCannotStart:
       return {VK_ERROR_INITIALIZATION_FAILED,
-              what + ": " + program_ + " can't start: it gets no thread, or nothing to limit its memory by (/proc/self/statm, RLIMIT_AS)"};
-    case kExitNotLoaded:
-      return {VK_ERROR_INITIALIZATION_FAILED,
-              what + ": " + program_ + " can't be loaded; run it by hand, and it says which library is missing"};
+              what + ": " + program_ + " can't start: it gets nothing to limit its memory by (/proc/self/statm, RLIMIT_AS)"};
     default:
       break;
   }
-  // A compiler gets none of these by itself.
-  const bool from_outside = how.signal == SIGKILL || how.signal == SIGTERM || how.signal == SIGXCPU;
+  // A compiler gets none of these by itself. With neither a code nor a signal its keeper was ended.
+  const bool from_outside = how.signal == SIGKILL || how.signal == SIGTERM || how.signal == SIGXCPU || (how.code < 0 && how.signal < 0);
   if (from_outside)
     return {VK_ERROR_UNKNOWN,
             what + ": the compiler's process was ended from outside with " + how.text +
@@ -131,7 +135,7 @@ Status CompilerPool::start() {
   return Ok{};
 }
 
-Expected<std::string> CompilerPool::ask(const std::string& what, const std::string& request) {
+Expected<std::string> CompilerPool::ask(const std::string& what, const std::string& request, bool* no_process) {
   assert(!what.empty() && !request.empty());
   if (request.size() > kMaxMessage_B)
     return Error{VK_ERROR_INVALID_SHADER_NV, what + ": it has " + std::to_string(request.size()) +
@@ -140,17 +144,26 @@ Expected<std::string> CompilerPool::ask(const std::string& what, const std::stri
   // One that has served may have been dead before, or may have died of what it was asked earlier: a second that is new tells.
   for (bool fresh = false;; fresh = true) {
     Expected<Taken> taken = take(fresh);
+    if (no_process) *no_process = !taken;
     if (!taken) return Error{taken.error().code, what + ": " + taken.error().message};
     ChildProcess& process = *taken->process;
     std::string answer;
-    const auto outcome = process.call(request, answer, limits_.processor_s, compile_goes_on);
-    const bool died = outcome == ChildProcess::Outcome::ended || outcome == ChildProcess::Outcome::garbled;
-    if (died && taken->has_served) continue;
-    if (outcome != ChildProcess::Outcome::answered) return failed(process, outcome, what);
-    const bool stays = answer[0] == kStaysFresh;
+    const auto call = [&] { return process.call(request, answer, limits_.processor_s, compile_goes_on); };
+    auto outcome = call();
+    const auto died = [&] { return outcome == ChildProcess::Outcome::ended || outcome == ChildProcess::Outcome::garbled; };
+    if (died() && taken->has_served) {
+      if (!process.serves()) continue;
+      outcome = call();
+    }
+    taken->has_served = outcome == ChildProcess::Outcome::answered;
+    if (!taken->has_served) {
+      const Error error = failed(process, outcome, what);
+      if (process.serves()) give(std::move(*taken));
+      return error;
+    }
+    if (answer[0] != kStaysFresh) process.renew(), taken->has_served = false;
     answer.erase(0, 1);
-    taken->has_served = true;
-    if (stays) give(std::move(*taken));
+    give(std::move(*taken));
     return answer;
   }
 }

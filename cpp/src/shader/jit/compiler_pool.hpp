@@ -30,8 +30,8 @@ class CompilerPool {
   static Expected<std::unique_ptr<CompilerPool>> create(const PoolLimits& limits);
   /// An error where no process can be started now. One that can waits for the next request.
   Status start();
-  /// `what` begins the messages: "shader 'a.frag'". From any thread.
-  Expected<std::string> ask(const std::string& what, const std::string& request);
+  /// `what` begins the messages: "shader 'a.frag'". From any thread. `no_process`, where it is given: whether an error is that of start().
+  Expected<std::string> ask(const std::string& what, const std::string& request, bool* no_process = nullptr);
   const std::string& program() const { return program_; }
   /// Once a process has found that none of them can serve: a library is missing, or they are of another build.
   bool is_useless() const { return useless_; }
