@@ -74,6 +74,23 @@ OVERLOADS = HEAD + (
 
 
 @pytest.mark.skipif(bool(os.environ.get("TILEGPU_SANITIZED")), reason="the address space of its processes can't be limited")
+@pytest.mark.parametrize("isolated", [False, True])
+def test_compilers_have_no_more_than_the_process_may_have(isolated: bool) -> None:
+    program = f"""
+        import tilegpu as tg
+        device = tg.Device(threads=1, cache_dir="off", isolate_compiler={isolated})
+        try:
+            tg.compile_glsl({HOSTILE["structures as parameters"]!r}, "compute", device=device.core)
+        except tg.OutOfMemoryError as error:
+            print(error)
+    """
+    environment = {**os.environ, "TILEGPU_MEMORY_MB": "200"}
+    words = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert f"more than {200 << 20} bytes (TILEGPU_MEMORY_MB" in done.stdout, done
+
+
+@pytest.mark.skipif(bool(os.environ.get("TILEGPU_SANITIZED")), reason="the address space of its processes can't be limited")
 @pytest.mark.parametrize("what", HOSTILE)
 def test_no_text_takes_gigabytes_of_this_process(what: str) -> None:
     refused_in_a_small_process(repr(HOSTILE[what]))

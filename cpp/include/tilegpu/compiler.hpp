@@ -11,7 +11,8 @@ namespace tilegpu {
 struct CompilerLimits {
   /// Of its processor time, up to 1e6; 0: 60. By the clock it may take four times as long.
   double processor_s = 0;
-  /// Of address space beyond what the process begins with, 2^25 to 2^50; 0: 2^30. A limit of this process's (RLIMIT_AS) stays in force.
+  /// Of address space beyond what the process begins with, 2^25 to 2^50; 0: 2^30, or TILEGPU_MEMORY_MB where that is
+  /// less. A limit of this process's (RLIMIT_AS) stays in force.
   uint64_t memory_B = 0;
 };
 /// LLVM's passes, glslang and SPIRV-Tools run in processes of their own from now on (the program tilegpu-compiler beside the library): a

@@ -20,9 +20,10 @@ shader::CompilerPool* compilers_apart() {
   static shader::CompilerPool* const known = []() -> shader::CompilerPool* {
     const char* wanted = std::getenv("TILEGPU_COMPILER_PROCESS");
     if (wanted && !std::strcmp(wanted, "0")) return nullptr;
-    shader::PoolLimits limits;
+    shader::PoolLimits limits = shader::usual_limits();
     limits.time_name = "the limit of devices that set none; those with isolate_compiler have compile_timeout";
-    limits.memory_name = "the limit of devices that set none; those with isolate_compiler have compile_memory";
+    if (limits.memory_B == shader::PoolLimits().memory_B)
+      limits.memory_name = "the limit of devices that set none; those with isolate_compiler have compile_memory";
     auto pool = shader::CompilerPool::create(limits);
     return pool ? pool->release() : nullptr;
   }();

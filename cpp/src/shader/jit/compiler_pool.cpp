@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <filesystem>
 
+#include "base/memory_budget.hpp"
 #include "shader/jit/build_identity.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/jit/compile_request.hpp"
@@ -35,6 +37,15 @@ std::string seconds(double s) {
 }
 
 }  // namespace
+
+PoolLimits usual_limits() {
+  PoolLimits limits;
+  if (const uint64_t most_B = std::max(memory_limit_B(), kLeastCompilerMemory_B); most_B < limits.memory_B) {
+    limits.memory_B = most_B;
+    limits.memory_name = "TILEGPU_MEMORY_MB, or seven eighths of what the machine or its control group has";
+  }
+  return limits;
+}
 
 Expected<std::unique_ptr<CompilerPool>> CompilerPool::create(const PoolLimits& limits) {
   assert(limits.processor_s > 0 && limits.memory_B > 0);

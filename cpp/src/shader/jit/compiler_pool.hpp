@@ -24,6 +24,11 @@ struct PoolLimits {
   const char* memory_name = "the device's compile_memory";
 };
 
+// A small shader takes 27 MiB, one of 100,000 instructions ten times as much.
+inline constexpr uint64_t kLeastCompilerMemory_B = 32ull << 20;
+/// For who says nothing: as above, but no more memory than this process may have (base/memory_budget.hpp).
+PoolLimits usual_limits();
+
 class CompilerPool {
  public:
   /// An error where the program is not beside the library.

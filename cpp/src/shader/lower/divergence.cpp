@@ -505,13 +505,9 @@ bool crosses_lanes(spv::Op op) {
 }
 
 uint32_t pointer_root(const Module& module, uint32_t pointer) {
-  for (const Instruction* i = module.find(pointer); i; i = module.find(pointer)) {
-    if (i->op == spv::OpVariable || i->op == spv::OpFunctionParameter) return pointer;
-    if (i->op != spv::OpAccessChain && i->op != spv::OpInBoundsAccessChain && i->op != spv::OpCopyObject) return 0;
-    if (module.operand(*i, 0) == pointer) return 0;
-    pointer = module.operand(*i, 0);
-  }
-  return 0;
+  const uint32_t origin = module.origin_of(pointer);
+  const Instruction* i = module.find(origin);
+  return i && (i->op == spv::OpVariable || i->op == spv::OpFunctionParameter) ? origin : 0;
 }
 
 std::vector<uint32_t> Divergence::nodes(const FunctionFacts& f, uint32_t region) {

@@ -22,6 +22,7 @@ struct Reader {
   const Reach reach;
   uint32_t set, binding;
   ImageReads result = {};
+  mutable std::vector<uint32_t> stores = {};  // [bound] see stores_to; empty before it is asked
 
   bool is_ours(uint32_t id) const {
     const Instruction* i = m.find(id);
@@ -71,19 +72,22 @@ struct Reader {
 
   /// How often something is stored to a variable; those that are handed on count as often.
   uint32_t stores_to(uint32_t variable) const {
-    uint32_t stores = 0;
-    for (const Instruction& i : m.instructions) {
-      if (i.op == spv::OpStore && m.operand(i, 0) == variable) stores++;
-      if (i.op == spv::OpFunctionCall || i.op == spv::OpCopyMemory || i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain)
-        for (uint32_t word : m.operands(i)) stores += word == variable ? 2u : 0u;
+    if (stores.empty()) {
+      stores.resize(m.bound);
+      for (const Instruction& i : m.instructions) {
+        if (i.op == spv::OpStore && m.operand(i, 0) < m.bound) stores[m.operand(i, 0)]++;
+        if (i.op == spv::OpFunctionCall || i.op == spv::OpCopyMemory || i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain)
+          for (uint32_t word : m.operands(i))
+            if (word < m.bound) stores[word] += 2;
+      }
     }
-    return stores;
+    return stores[variable];
   }
 
   /// Whether a variable holds one value as long as the invocation runs.
   bool is_constant(uint32_t pointer) const {
     const Instruction* i = m.find(pointer);
-    while (i && (i->op == spv::OpAccessChain || i->op == spv::OpInBoundsAccessChain)) i = m.find(m.operand(*i, 0));
+    if (i && i->op != spv::OpCopyObject) i = m.find(m.origin_of(pointer));
     if (!i || i->op != spv::OpVariable) return false;
     const spv::StorageClass storage = m.storage_of(i->id);
     if (storage == spv::StorageClassInput || storage == spv::StorageClassPushConstant) return true;

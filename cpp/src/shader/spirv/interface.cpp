@@ -396,10 +396,12 @@ std::vector<uint32_t> resource_roots(const Module& m, uint32_t id) {
       case spv::OpVariable:
         result.push_back(at);
         break;
-      case spv::OpLoad:
       case spv::OpAccessChain:
       case spv::OpInBoundsAccessChain:
       case spv::OpCopyObject:
+        work.push_back(m.origin_of(at));
+        break;
+      case spv::OpLoad:
       case spv::OpCompositeExtract:
       case spv::OpImage:
       case spv::OpImageTexelPointer:

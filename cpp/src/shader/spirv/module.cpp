@@ -127,6 +127,7 @@ Status Reader::split() {
   m.bound = w[3];
   if (m.bound == 0 || m.bound > 4u * 1024 * 1024) return error("the id bound is " + std::to_string(m.bound) + "; allowed are 1 to 4194304");
   m.definition.assign(m.bound, kNone);
+  m.origin.assign(m.bound, 0);
   m.types.resize(m.bound);
   holds_pointers.resize(m.bound);
   m.decorations.resize(m.bound);
@@ -169,6 +170,9 @@ Status Reader::split() {
     if (i.id) {
       if (m.definition[i.id] != kNone) return error("id " + std::to_string(i.id) + " is defined twice");
       m.definition[i.id] = static_cast<uint32_t>(m.instructions.size());
+      // What an instruction uses comes before it, but for phis and blocks that nothing reaches: known once, whoever asks how often.
+      const bool follows = op == spv::OpAccessChain || op == spv::OpInBoundsAccessChain || op == spv::OpCopyObject;
+      m.origin[i.id] = follows ? m.origin_of(m.operand(i, 0)) : i.id;
     }
     assert(i.first + size_t{i.count} <= w.size());
     m.instructions.push_back(i);

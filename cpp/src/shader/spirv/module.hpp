@@ -138,6 +138,7 @@ struct Module {
   uint32_t version = 0, bound = 0;
   std::vector<Instruction> instructions;                                      // in order; without debug information
   std::vector<uint32_t> definition;                                           // [bound] index in instructions; kNone: undefined
+  std::vector<uint32_t> origin;                                               // [bound] see origin_of
   std::vector<TypeInfo> types;                                                // [bound]; kind none where the id is no type
   std::vector<Decorations> decorations;                                       // [bound]
   std::unordered_map<uint32_t, std::vector<Decorations>> member_decorations;  // of structure types
@@ -166,6 +167,8 @@ struct Module {
   }
   /// Null for ids that are not defined.
   const Instruction* find(uint32_t id) const { return id < bound && definition[id] != kNone ? &instructions[definition[id]] : nullptr; }
+  /// Where access chains and copies lead from `id`, which itself may be neither; 0 for what is not defined, or is made of what comes later.
+  uint32_t origin_of(uint32_t id) const { return id < bound ? origin[id] : 0; }
   const TypeInfo& type(uint32_t id) const { return types[id < bound ? id : 0]; }
   /// Of a value: its type is that of an address.
   bool holds_address(uint32_t id) const { return is_address(type(type_of(id))); }
