@@ -1,9 +1,16 @@
-"""Work of hours ends with Ctrl-C soon: dispatches, on all threads or in order on one, and passes within one workgroup; devices work on."""
+"""Work of hours ends with Ctrl-C soon: dispatches, on all threads or in order on one, passes within one workgroup, and pictures that are
+saved; devices work on."""
 
 from __future__ import annotations
 
+import itertools
+import signal
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 from tests.interrupts import ctrl_c
 
 import tilegpu as tg
@@ -51,3 +58,42 @@ def test_ctrl_c_ends_what_one_task_workgroup_starts(threads: int) -> None:
     with dev.render_pass(color=[tg.Attachment(out, clear=(1, 0, 0, 1))]):
         pass
     assert out.numpy()[0, 0].tolist() == [255, 0, 0, 255]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "format"), [("gif", "r8g8b8a8_unorm"), ("webp", "r8g8b8a8_unorm"), ("bmp", "r16g16b16a16_sfloat"), ("png", "r8g8b8a8_snorm")]
+)
+def test_saving_a_large_picture_looks_at_signals(suffix: str, format: str, tmp_path: Path) -> None:
+    """All the time, not between steps of seconds. Counted in processor time: the machine may have other work. The file is the whole one."""
+    dev = tg.Device(threads=1)
+    side = 4096
+    image = dev.image((side, side), format)
+    dev.clear(image, (0.1, 0.2, 0.3, 1))
+    small = dev.image((64, 64), format)
+    dev.clear(small, (0.1, 0.2, 0.3, 1))
+    small.save(tmp_path / f"small.{suffix}")  # what is loaded and compiled once
+    image.numpy()
+    looks = [time.process_time()]
+    handler = signal.signal(signal.SIGPROF, lambda number, frame: looks.append(time.process_time()))
+    signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
+    try:
+        image.save(tmp_path / f"large.{suffix}")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, handler)
+    looks.append(time.process_time())
+    assert max(b - a for a, b in itertools.pairwise(looks)) < 0.12
+    with Pillow.open(tmp_path / f"large.{suffix}") as whole, Pillow.open(tmp_path / f"small.{suffix}") as part:
+        assert whole.size == (side, side) and whole.mode == part.mode
+        pixels = np.asarray(whole.convert("RGBA"))
+        assert (pixels == np.asarray(part.convert("RGBA"))[0, 0]).all()
+
+
+def test_a_large_picture_that_is_interrupted_leaves_nothing(tmp_path: Path) -> None:
+    dev = tg.Device(threads=1)
+    image = dev.image((4096, 4096), "r8g8b8a8_unorm")
+    image.write(np.random.default_rng(1).integers(0, 256, (4096, 4096, 4), np.uint8))
+    image.numpy()
+    with ctrl_c(0.5, 30):
+        image.save(tmp_path / "x.webp")
+    assert not list(tmp_path.iterdir())

@@ -117,7 +117,8 @@ class Device(Context):
     want too much memory an :class:`OutOfMemoryError`, and Ctrl-C interrupts it; what it costs says :doc:`/reliability`.
     ``compile_timeout``: with it, seconds of processor time that a shader's GLSL, its validation or one function of its code may take, 0
     for 60; four times as many by the clock. ``compile_memory``: bytes of
-    address space that such a process may have beyond those it begins with, 2**25 or more, 0 for 2**30, or for ``TILEGPU_MEMORY_MB`` where that is less.
+    address space that such a process may have beyond those it begins with, 2**25 or more, 0 for 2**30, or for ``TILEGPU_MEMORY_MB`` where
+    that is less.
 
     None but ``ordered_atomics`` and ``lrz_flush`` changes a single bit of the result of a program without races (the few exceptions:
     :doc:`/undefined`). Threads are made at the first pass, and anew in

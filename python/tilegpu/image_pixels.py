@@ -361,7 +361,7 @@ class ImagePixels:
         elif self.format_info.numeric == "snorm":
             values = self.numpy(level, layer, name)
             scale = np.iinfo(values.dtype).max if values.dtype.kind == "i" else 1
-            picture_file.say_clamped(values.astype(np.float32) / scale, suffix, f"{who} of {self.format_info.name}")
+            picture_file.say_clamped(values, suffix, f"{who} of {self.format_info.name}", scale)
         picture = self._pillow(name, sample, level, layer)
         with whole_file(target, who) as stream:
             picture_file.save_picture(picture, stream, suffix, who, quality)

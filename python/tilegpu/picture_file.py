@@ -7,6 +7,7 @@ PNG, lossless WebP, EXR and NPY keep what they hold bit for bit; JPEG, GIF and l
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 from typing import IO, TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from tilegpu import arguments
 from tilegpu.errors import ClampedValueWarning, UnsupportedError, ValidationError, needs_packages, users_level
 from tilegpu.texels import FAR_BELOW as FAR_BELOW
+from tilegpu.texels import PIECE_PX
 from tilegpu.whole_file import WholeStream, whole_file
 
 if TYPE_CHECKING:
@@ -60,22 +62,34 @@ def check_integers(array: NDArray[Any], suffix: str, what: str) -> None:
         )
 
 
-def say_clamped(array: NDArray[Any], suffix: str, what: str) -> None:
-    """Warns of floats that 8 bits lose: NaN, and pictures whose numbers are not of 0 to 1. Highlights above 1 are ordinary; where most of
-    what is not black is far above, all of it would be white."""
-    if array.dtype.kind != "f" or not array.size:
+def say_clamped(array: NDArray[Any], suffix: str, what: str, scale: float = 1) -> None:
+    """Warns of floats that 8 bits lose: NaN, and pictures whose numbers (divided by ``scale``) are not of 0 to 1. Highlights above 1 are
+    ordinary; where most of what is not black is far above, all of it would be white."""
+    if (array.dtype.kind != "f" and scale == 1) or not array.size:
         return
-    colors = array[..., :3]
-    nans = int(np.isnan(colors).any(axis=-1).sum())
-    lit = colors[np.isfinite(colors) & (colors > 0)]
+    nans, lit, bright, above = 0, 0, 0, 0
+    high, low = 0.0, 0.0
+    rows = max(1, PIECE_PX // max(1, array.shape[1]))
+    for top in range(0, array.shape[0], rows):  # Ctrl-C waits for one piece at most
+        colors = array[top : top + rows, ..., :3]
+        if scale != 1:
+            colors = colors.astype(np.float32) / np.float32(scale)
+        nans += int(np.isnan(colors).any(axis=-1).sum())
+        finite = np.isfinite(colors)
+        positive = colors[finite & (colors > 0)]
+        lit += positive.size
+        bright += int(np.count_nonzero(positive > _BRIGHT))
+        above += int(np.count_nonzero(colors > 1))
+        high = max(high, float(positive.max(initial=0)))
+        low = min(low, float(np.min(colors, where=finite, initial=0.0)))
     if nans:
         text = f"{nans} pixel{'s are' if nans > 1 else ' is'} NaN, which {suffix} holds as 0; save"
-    elif lit.size and 2 * np.count_nonzero(lit > _BRIGHT) > lit.size:
-        above = np.count_nonzero(colors > 1) / colors.size
-        text = f"pixels are up to {float(lit.max()):g}, and {suffix} holds 0 to 1: {100 * above:.1f} % of the values"
+    elif lit and 2 * bright > lit:
+        values = array[..., :3].size
+        text = f"pixels are up to {high:g}, and {suffix} holds 0 to 1: {100 * above / values:.1f} % of the values"
         text += " are above 1, and become 1; divide"
         text += " pixels of 255 by 255, or save"
-    elif (low := float(np.min(colors, where=np.isfinite(colors), initial=0.0))) < -FAR_BELOW:
+    elif low < -FAR_BELOW:
         text = f"pixels are down to {low:g}, and {suffix} holds 0 to 1: what is below 0 becomes 0; save"
     else:
         return
@@ -110,6 +124,26 @@ def save_picture(picture: Any, path: IO[bytes] | WholeStream, suffix: str, what:
         raise ValidationError(
             f"{what}: {picture.width} x {picture.height} px are more than {suffix} holds ({longest} to a side); save as .png"
         )
+    if picture.width * picture.height <= PIECE_PX:
+        return _encode(picture, path, suffix, quality)
+    # Encoders may go over all of it in one call. The stream is closed where nobody waits any longer, and the thread ends once it writes.
+    failed: list[BaseException] = []
+
+    def encode() -> None:
+        try:
+            _encode(picture, path, suffix, quality)
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=encode, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.05)
+    if failed:
+        raise failed[0]
+
+
+def _encode(picture: Any, path: IO[bytes] | WholeStream, suffix: str, quality: int | None) -> None:
     if suffix == ".webp" and quality is None:
         picture.save(path, format="WEBP", lossless=True, exact=True, method=3)  # exact: colours below alpha 0 too
     elif suffix == ".webp":
@@ -135,7 +169,17 @@ def save_to(picture: Any, path: str | os.PathLike[str], what: str) -> None:
 
 def without_alpha(picture: Any) -> Any:
     """The colours alone, as they are: nothing is blended with a background."""
-    return picture.convert("RGB") if picture.mode == "RGBA" else picture
+    if picture.mode != "RGBA":
+        return picture
+    rows = max(1, PIECE_PX // picture.width)
+    if rows >= picture.height:
+        return picture.convert("RGB")
+    from PIL import Image as Pillow
+
+    whole = Pillow.new("RGB", picture.size)
+    for top in range(0, picture.height, rows):  # Ctrl-C waits for one piece at most
+        whole.paste(picture.crop((0, top, picture.width, min(top + rows, picture.height))).convert("RGB"), (0, top))
+    return whole
 
 
 def palette(picture: Any) -> Any:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_PICTURE_B = 1 << 31
+#: What is converted between two looks at signals: some ten milliseconds.
+PIECE_PX = 1 << 20
 
 
 def numbers_of(pixels: Any, what: str) -> tuple[Any, bool]:
@@ -93,6 +95,21 @@ def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
     """(H, W, C) as a Pillow image of 8 bits a component."""
     from PIL import Image as PillowImage
 
+    height, width, components = array.shape
+    rows = max(1, PIECE_PX // max(1, width))
+    if array.dtype == np.uint8 and components in (1, 4) and info.numeric != "snorm":
+        return PillowImage.fromarray(np.ascontiguousarray(array[:, :, 0] if components == 1 else array))
+    if rows >= height:
+        return PillowImage.fromarray(_bytes_of(array, info))
+    # In pieces, so that Ctrl-C waits for one at most.
+    whole = PillowImage.new({1: "L", 4: "RGBA"}.get(components, "RGB"), (width, height))
+    for top in range(0, height, rows):
+        whole.paste(PillowImage.fromarray(_bytes_of(array[top : top + rows], info)), (0, top))
+    return whole
+
+
+def _bytes_of(array: NDArray[Any], info: enums.FormatInfo) -> NDArray[np.uint8]:
+    """What Pillow takes: two components are three of colours, one has no axis."""
     data: NDArray[Any]
     if array.dtype.kind == "f" and info.numeric == "srgb":  # of compressed formats; linear
         height, width, components = array.shape
@@ -107,11 +124,13 @@ def to_pillow(array: NDArray[Any], info: enums.FormatInfo) -> Any:
         data = ((array.astype(np.uint32) * 255 + 32767) // 65535).astype(np.uint8)
     elif info.numeric == "snorm":
         data = (np.clip(array.astype(np.float32) / np.iinfo(array.dtype).max, 0, 1) * 255 + 0.5).astype(np.uint8)
+    elif array.dtype == np.uint8:
+        data = array
     else:
         data = np.clip(array, 0, 255).astype(np.uint8)
     if data.shape[2] == 2:
         data = np.concatenate([data, np.zeros_like(data[:, :, :1])], axis=2)
-    return PillowImage.fromarray(np.ascontiguousarray(data[:, :, 0] if data.shape[2] == 1 else data))
+    return np.ascontiguousarray(data[:, :, 0] if data.shape[2] == 1 else data)
 
 
 def samples_side_by_side(array: NDArray[Any], most_px: int = 1280) -> NDArray[Any]:
