@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import numpy as np
@@ -245,6 +246,48 @@ def grown(what: str) -> bytes:
 def test_no_module_takes_gigabytes_of_this_process(what: str, tmp_path: Path) -> None:
     (tmp_path / "m.spv").write_bytes(grown(what))
     refused_in_a_small_process(f'open({str(tmp_path / "m.spv")!r}, "rb").read()')
+
+
+def chained(opcode: int, count: int) -> bytes:
+    """A kernel that stores through the last of so many access chains, or copies, each of the one before."""
+    body = [(54, 2, 1, 0, 3), (248, 6)] + [(opcode, 7, 20 + k, 19 + k) for k in range(count)] + [(62, 19 + count, 8), (253,), (56,)]
+    whole = [(17, 1), (14, 0, 1), (15, 5, 1, 0x6E69616D, 0), (16, 1, 17, 1, 1, 1)]
+    whole += [(19, 2), (33, 3, 2), (21, 4, 32, 0), (32, 7, 6, 4), (43, 4, 8, 1), (59, 7, 19, 6)]
+    words = [0x07230203, 0x00010300, 0, 1 << 20, 0]
+    for one in whole + body:
+        words += [len(one) << 16 | one[0], *one[1:]]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+@pytest.mark.parametrize("opcode", [65, 66, 83], ids=["OpAccessChain", "OpInBoundsAccessChain", "OpCopyObject"])
+def test_chains_of_chains_take_time_in_proportion(opcode: int) -> None:
+    dev = tg.Device(threads=1, cache_dir="off")
+    dev.compute_pipeline(chained(opcode, 1))
+    began = time.process_time()
+    dev.compute_pipeline(chained(opcode, 30_000))
+    assert time.process_time() - began < 1.5  # 0.01; each walking back to the first took 3.5
+
+
+def test_types_that_nest_too_deep_are_refused_at_once() -> None:
+    """The validator takes 25 s for these."""
+    arrays = tuple((28, 20 + k, 19 + k if k else 4, 19) for k in range(10_000))
+    constants = tuple((44, 20 + k, 20_020 + k, 20_019 + k if k else 19) for k in range(10_000))
+    declared = ((43, 4, 19, 1), *(one for pair in zip(arrays, constants, strict=True) for one in pair))
+    began = time.monotonic()
+    with pytest.raises(tg.ShaderError, match="nests more than 128 types"):
+        tg.Device(threads=1, cache_dir="off").compute_pipeline(module(types=declared))
+    assert time.monotonic() - began < 8
+
+
+def test_thousands_of_specialisation_constants_take_time_in_proportion() -> None:
+    count = 4000
+    decorations = [(71, 20 + k, 1, k) for k in range(count)]
+    dev = tg.Device(threads=1, cache_dir="off")
+    words = module(*decorations, types=tuple((50, 4, 20 + k, k) for k in range(count)))
+    began = time.process_time()
+    kernel = dev.compute_pipeline(words)
+    assert [c.constant_id for c in kernel.interface.constants] == list(range(count))
+    assert time.process_time() - began < 1.5  # 0.03, where looking for each among all took 3.6
 
 
 def test_descriptors_that_are_another_files_are_left_alone(tmp_path: Path) -> None:

@@ -199,12 +199,13 @@ class Interface(OfThisProcess, Told):
             self.inputs = _variables(reflection.inputs)
         for b in reflection.bindings:
             self._add_binding(stage, b)
+        places = {(k.constant_id, k.name, k.base): n for n, k in enumerate(self.constants)}
         for c in reflection.constants:
-            same = next((k for k in self.constants if (k.constant_id, k.name, k.base) == (c.constant_id, c.name, c.type.base)), None)
-            if same:
-                self.constants[self.constants.index(same)] = Constant(
-                    same.name, same.constant_id, same.base, same.default, tuple(dict.fromkeys((*same.stages, stage)))
-                )
+            place = places.setdefault((c.constant_id, c.name, c.type.base), len(self.constants))
+            if place < len(self.constants):
+                same = self.constants[place]
+                stages = tuple(dict.fromkeys((*same.stages, stage)))
+                self.constants[place] = Constant(same.name, same.constant_id, same.base, same.default, stages)
             else:
                 self.constants.append(Constant(c.name, c.constant_id, c.type.base, _default(c), (stage,)))
 

@@ -11,6 +11,7 @@
 #include "shader/spirv/module.hpp"
 #include "tilegpu/shader.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <unordered_map>
 
@@ -44,28 +45,40 @@ std::string check_header(const std::vector<uint32_t>& words) {
   return {};
 }
 
-/// Empty, or which structure holds too many members, those of structures within it counted, those of an array's element once. Validation
-/// walks them again for each structure that holds them, so a line of text that doubles them doubles its time. Words are not valid yet:
-/// what is no type, or comes before what it is made of, counts as one, and is for the validator.
-std::string check_members(const std::vector<uint32_t>& words) {
-  std::unordered_map<uint32_t, uint64_t> members;  // by type
+/// Empty, or which structure holds too many members, those of structures within it counted, those of an array's element once, or which type
+/// nests too deep. Validation walks members again for each structure that holds them, so a line of text that doubles them doubles its time,
+/// and a type for each that it is a part of. Words are not valid yet: what is no type, or comes before what it is made of, counts as one,
+/// and is for the validator.
+std::string check_types(const std::vector<uint32_t>& words) {
+  struct Size {
+    uint64_t members = 1;
+    uint32_t depth = 1;
+  };
+  std::unordered_map<uint32_t, Size> sizes;  // by type
   const auto of = [&](uint32_t type) {
-    const auto found = members.find(type);
-    return found == members.end() ? uint64_t{1} : found->second;
+    const auto found = sizes.find(type);
+    return found == sizes.end() ? Size{} : found->second;
   };
   uint64_t all = 0;
   for (size_t at = kHeader_words; at < words.size();) {
     const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
     if (length == 0 || length > words.size() - at || op == spv::OpFunction) break;  // types come before functions
-    if ((op == spv::OpTypeArray || op == spv::OpTypeRuntimeArray) && length > 2) members[words[at + 1]] = of(words[at + 2]);
-    if (op == spv::OpTypeStruct && length > 2) {
+    const bool is_array = op == spv::OpTypeArray || op == spv::OpTypeRuntimeArray;
+    if ((is_array || op == spv::OpTypeStruct) && length > 2) {
       uint64_t count = 0;  // of at most 65,533 members, each within the limit
-      for (uint32_t i = 2; i < length; ++i) count += of(words[at + i]);
-      members[words[at + 1]] = count;
-      if (count > shader::kMaxValueParts)
+      uint32_t depth = 0;
+      for (uint32_t i = 2; i < (is_array ? 3 : length); ++i) {
+        const Size part = of(words[at + i]);
+        count += part.members, depth = std::max(depth, part.depth);
+      }
+      sizes[words[at + 1]] = {count, depth + 1};
+      if (depth + 1 > shader::kMaxTypeDepth)
+        return "has type " + std::to_string(words[at + 1]) + ", which nests more than " + std::to_string(shader::kMaxTypeDepth) +
+               " types, the limit";
+      if (!is_array && count > shader::kMaxValueParts)
         return "has a structure of " + std::to_string(count) + " members, those of structures within it counted; at most " +
                std::to_string(shader::kMaxValueParts) + " are allowed: make arrays of them";
-      all += count;
+      all += is_array ? 0 : count;
     }
     if (all > kMaxMembersOfAll)
       return "has structures of more than " + std::to_string(kMaxMembersOfAll) +
@@ -121,7 +134,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create_here(std::vector<uint32_t> word
   if (std::string wrong = check_header(words); !wrong.empty()) return invalid(wrong);
   if (Status room = check_compile_memory("shader '" + label + "'"); !room) return room.error();
 
-  if (std::string wrong = check_members(words); !wrong.empty()) return invalid(wrong);
+  if (std::string wrong = check_types(words); !wrong.empty()) return invalid(wrong);
   if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
 
   auto module = shader::parse(words, entry_point);

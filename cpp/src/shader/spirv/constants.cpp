@@ -9,14 +9,13 @@
 
 #include "shader/spirv/constant_ops.hpp"
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
 // All constants together; more are refused, so that nested array types cannot ask for the machine's memory.
 constexpr uint64_t kMaxConstantWords = 1u << 20;
-// Deeper types are refused: walks through types are recursive.
-constexpr uint32_t kMaxTypeDepth = 128;
 constexpr uint64_t kTooMany = 1ull << 40;  // counts saturate there
 
 Error error(const std::string& message) { return {VK_ERROR_INVALID_SHADER_NV, "SPIR-V: " + message}; }

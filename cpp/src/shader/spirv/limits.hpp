@@ -12,6 +12,8 @@ namespace tilegpu::shader {
 
 /// Scalars of one value, parts of one variable: more is no program but an attack on the compiler's memory.
 inline constexpr uint64_t kMaxValueParts = 65536;
+/// Types within types: walks through them are recursive.
+inline constexpr uint32_t kMaxTypeDepth = 128;
 /// Of one array.
 inline constexpr uint32_t kMaxDescriptors = kMaxDescriptorsOfSet;
 /// Locations go from 0 to this one less; beyond are those of built-ins.
