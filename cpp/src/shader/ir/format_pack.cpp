@@ -181,9 +181,14 @@ std::array<Value, 4> emit_unpack_texel(const Ir& ir, const vk::FormatInfo& forma
     rgba[3] = ir.fk(words[0], 1);
     return rgba;
   }
+  const bool by_tables = has_srgb_tables(ir, format, words[0]);
+  std::array<Value, 3> decoded{};
+  if (by_tables) decoded = emit_srgb_texels(ir, format, words[0]);
   for (uint32_t c = 0; c < 4; ++c) {
     const vk::Component component = format.rgba[c];
-    if (component.bits) {
+    if (by_tables && c < 3) {
+      rgba[c] = decoded[c];
+    } else if (component.bits) {
       rgba[c] = emit_unpack_component(ir, format.numeric, extract_bits(ir, words[component.shift >> 5], component), component.bits, c == 3);
     } else {
       rgba[c] = c < 3 ? ir.fk(words[0], 0) : format.is_integer() ? ir.as_float(ir.ik(words[0], 1)) : ir.fk(words[0], 1);

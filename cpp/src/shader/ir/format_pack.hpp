@@ -37,5 +37,11 @@ uint32_t component_mask(const vk::FormatInfo& format, uint32_t word, uint32_t wr
 Value constant_table(const Ir& ir, const char* name, const float* values, uint32_t count);
 /// sRGB's 8-bit code (i32, 0..255) to linear f32: the bits of vk::kSrgbToLinear.
 Value emit_srgb_to_linear(const Ir& ir, Value code);
+/// Whether texels of that format are decoded all at once (srgb_tables.cpp).
+bool has_srgb_tables(const Ir& ir, const vk::FormatInfo& format, Value word);
+/// Red, green and blue, with the bits of emit_srgb_to_linear.
+std::array<Value, 3> emit_srgb_texels(const Ir& ir, const vk::FormatInfo& format, Value words);
+/// The same of four times as many.
+std::array<std::array<Value, 3>, 4> emit_four_srgb_texels(const Ir& ir, const vk::FormatInfo& format, const std::array<Value, 4>& words);
 
 }  // namespace tilegpu::shader

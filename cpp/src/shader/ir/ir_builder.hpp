@@ -44,6 +44,8 @@ inline constexpr bool kX86 = false;
 inline constexpr const char kQuickPrefix[] = "tq_";
 /// A flag of modules whose code may use AVX-512 (Jit::wide).
 inline constexpr std::string_view kWideFlag = "tilegpu-wide";
+/// The same, also of the instructions that permute bytes (AVX-512 VBMI).
+inline constexpr std::string_view kByteTablesFlag = "tilegpu-byte-tables";
 
 class Ir {
  public:
@@ -58,6 +60,7 @@ class Ir {
     size_t length = 0;
     quick = !std::strncmp(LLVMGetModuleIdentifier(module, &length), kQuickPrefix, sizeof kQuickPrefix - 1);
     wide = LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) != nullptr;
+    byte_tables = LLVMGetModuleFlag(module, kByteTablesFlag.data(), kByteTablesFlag.size()) != nullptr;
   }
   ~Ir() { LLVMDisposeBuilder(builder); }
   Ir(const Ir&) = delete;
@@ -67,9 +70,10 @@ class Ir {
   LLVMContextRef context;
   LLVMBuilderRef builder;
   uint32_t lanes;
-  bool quick = false;    // code that must be made quickly
-  bool wide = false;     // AVX-512 may be used
-  bool gathers = false;  // the CPU's gather instructions are faster than a load for each lane (Jit::gathers)
+  bool quick = false;        // code that must be made quickly
+  bool wide = false;         // AVX-512 may be used
+  bool byte_tables = false;  // tables of bytes lie in its registers (VBMI)
+  bool gathers = false;      // the CPU's gather instructions are faster than a load for each lane (Jit::gathers)
   Type i1, i8, i16, i32, i64, f16, f32, f64, ptr, void_type;
   Type vf32, vi32, vi1;  // `lanes` lanes
 

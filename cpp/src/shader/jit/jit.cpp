@@ -56,6 +56,7 @@ Expected<std::unique_ptr<Jit>> Jit::create(const JitCreateInfo& info) {
   s.emit_options.checked = *checked;
   s.requested_target = target.name, s.target.cpu = target.cpu, s.target.features = target.features;
 
+  s.byte_tables = target.byte_tables;
   jit->wide_ = s.wide = target.wide, jit->gathers_ = target.gathers;
   // Chains by turns want 32 vector registers.
   const char* schedule = std::getenv("TILEGPU_SCHEDULE");

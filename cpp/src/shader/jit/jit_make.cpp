@@ -50,9 +50,12 @@ Expected<std::unique_ptr<Work>> Jit::State::build_ir(const Build& build, const s
   LLVMModuleRef module = work->module = LLVMModuleCreateWithNameInContext(name.c_str(), work->holder.context);
   LLVMSetTarget(module, target.triple.c_str());
   LLVMSetDataLayout(module, data_layout.c_str());
-  if (wide)
-    LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorWarning, kWideFlag.data(), kWideFlag.size(),
+  const auto flag = [&](std::string_view name) {
+    LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorWarning, name.data(), name.size(),
                       LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(work->holder.context), 1, 0)));
+  };
+  if (wide) flag(kWideFlag);
+  if (byte_tables) flag(kByteTablesFlag);
   if (Status built = build(module, name.c_str()); !built) return built.error();
   if (LLVMValueRef f = LLVMGetNamedFunction(module, name.c_str()); !f || LLVMIsDeclaration(f))
     return error(std::string("generated module for ") + kind + " does not define its function");

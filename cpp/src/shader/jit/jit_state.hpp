@@ -56,7 +56,7 @@ struct Jit::State {
   std::string requested_target, prefix, vectors;
   EmitOptions emit_options;
   TargetOfCode target;
-  bool wide = false;
+  bool wide = false, byte_tables = false;
   std::string data_layout;
   CodeMemory code;
   std::unique_ptr<ObjectCache> cache;

@@ -90,6 +90,7 @@ Expected<JitTarget> choose_target(const std::string& wanted) {
     t.cpu = take_message(LLVMGetHostCPUName());
     t.features = take_message(LLVMGetHostCPUFeatures());
     t.gathers = t.wide && host_gathers_fast(t.features);
+    t.byte_tables = t.wide && has_feature(t.features, "+avx512vbmi");
     // Of Intel's CPUs LLVM knows the latency of the one instruction, not that the two beside it wait for the same port.
     if (has_feature(t.features, "+avx512vnni")) t.features += ",+fast-dpwssd";
     if (!kX86)

@@ -12,6 +12,7 @@ struct JitTarget {
   std::string name;           // as asked for; "native": this CPU
   std::string cpu, features;  // as LLVM takes them
   bool wide = false;          // AVX-512
+  bool byte_tables = false;   // and VBMI, which permutes bytes
   bool gathers = false;       // gathers of 64-bit pairs are faster than scalar loads
   std::string vectors;        // for people: "AVX2", "AVX-512", "NEON", "SVE, 512 bits"
   uint32_t sve_bits = 0;      // of the registers that vectors are made for; 0: no SVE beyond what NEON's have, 128

@@ -47,7 +47,10 @@ Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value 
   return ir.fmax_second(s, ir.fk(0));  // at most 1 or 2; NaN becomes 0
 }
 
-AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move) {
+namespace {
+
+AxisPosition place(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move,
+                   bool bounded) {
   const Ir& ir = c.ir;
   assert(Ir::type_of(coordinate) == ir.vf32 && Ir::type_of(size_f) == ir.vf32);
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
@@ -60,11 +63,22 @@ AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, V
   if (repeats(c, mode)) {
     // Indices -1 to period - 1. With a linear filter they are: a folded coordinate gives -0.5 to period - 0.5, and sizes are exact.
     if (!linear) u = ir.fmin_second(u, ir.fsub(mirrors ? ir.fadd(size_f, size_f) : size_f, ir.fk(0.5f)));
-  } else {
+  } else if (bounded) {
     u = ir.fclamp(u, ir.fk(-kFarTexel), ir.fk(kFarTexel));
   }
   const Ir::Floor at = ir.floor_and_index(u);
   return {at.index, linear ? ir.fsub(u, at.whole) : nullptr};
+}
+
+}  // namespace
+
+AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move) {
+  return place(c, mode, coordinate, size_f, linear, move, true);
+}
+
+AxisPosition place_in_window(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
+  assert(c.ir.wide && c.ir.lanes == 16);  // the conversion gives -2^31
+  return place(c, mode, coordinate, size_f, linear, 0, false);
 }
 
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset) {

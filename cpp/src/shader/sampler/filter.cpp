@@ -41,19 +41,21 @@ TexelValues SamplerFunctionBuilder::unpack(const std::vector<Value>& v, size_t f
 
 TexelValues SamplerFunctionBuilder::like_texel(Value fill) const { return unpack(std::vector<Value>(4, fill)); }
 
-/// One texel: loaded, border in its place, compared.
-TexelValues SamplerFunctionBuilder::read(const Level& level, Value x, Value y, Value face, Value outside) {
+/// One texel: loaded, border in its place, compared. `by_rows`: of blocks of pixels by rows, where they lie so.
+TexelValues SamplerFunctionBuilder::read(const Level& level, Value x, Value y, Value face, Value outside, bool by_rows) {
   assert(!plan.cube || (face && c.layer && current_layer_pitch));
   Value layer_offset = nullptr;
   if (plan.cube) layer_offset = ir.mul(ir.zext(ir.add(c.layer, face), ir.i64), ir.splat(current_layer_pitch));
-  TexelValues texel = load_texel(c, level, x, y, layer_offset);
+  const auto by_lane = [&] { return pack(load_texel(c, level, x, y, layer_offset)); };
+  TexelValues texel;
+  if (by_rows && plan.level_0_alone && asks_window(c)) {
+    const TexelWindow w = find_window(c, level, x, y, 0, false);
+    texel = unpack(ir.if_else(w.there, [&] { return pack(load_window_texel(c, level, w)); }, by_lane));
+  } else {
+    texel = load_texel(c, level, x, y, layer_offset);
+  }
   if (outside) texel = replace_border(c, texel, outside);
   return plan.compare ? compare_depth(c, texel) : texel;
-}
-
-FourWords SamplerFunctionBuilder::four_words(const Level& level, Value s, Value t) const {
-  return load_four_words(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
-                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
 }
 
 void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay) {
@@ -68,9 +70,9 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
   };
   if (!plan.cube && !plan.one_dimensional && !plan.format->is_compressed() &&
       (plan.texel_B == 1 || plan.texel_B == 2 || plan.texel_B == 4)) {
-    const FourWords four = four_words(level, s, t);
+    const FourWords four = load_four_words(c, level, s, t);
     ax = four.x, ay = four.y;
-    for (size_t k = 0; k < 4; ++k) out[k] = unpack_word(c, four.words[k], 15);
+    unpack_words(c, four.words, 15, out);
     replace_and_compare();
     return;
   }
@@ -280,7 +282,7 @@ TexelValues SamplerFunctionBuilder::sample_level(Value level_index, Value s, Val
     if (plan.one_dimensional) return read(level, ax.low, ir.ik(0), nullptr, ax.low_outside);
     const Axis ay = address_axis(c, plan.key.sampler.address_v, t, level.height, level.height_f, offset_y, false);
     Value outside = either(ir, ax.low_outside, ay.low_outside);
-    if (!plan.volume) return read(level, ax.low, ay.low, face, outside);
+    if (!plan.volume) return read(level, ax.low, ay.low, face, outside, true);
     const Axis az = axis_of_slices(c, level, false);
     return read(slice_of(level, az.low), ax.low, ay.low, nullptr, either(ir, outside, az.low_outside));
   }
@@ -311,9 +313,7 @@ TexelValues SamplerFunctionBuilder::filter_slices(const Level& level, Value s, V
 
 /// Four texels, mixed.
 TexelValues SamplerFunctionBuilder::filter_level(const Level& level, Value s, Value t, Value face) {
-  if (plan.halves)
-    return filter_halves(c, level, place_on_axis(c, plan.key.sampler.address_u, s, level.width_f, true),
-                         place_on_axis(c, plan.key.sampler.address_v, t, level.height_f, true));
+  if (plan.halves) return filter_halves(c, level, s, t);
   TexelValues texels[4];
   Axis ax, ay;
   auto filter = [&] {
@@ -325,17 +325,14 @@ TexelValues SamplerFunctionBuilder::filter_level(const Level& level, Value s, Va
     four_texels(level, s, t, face, texels, ax, ay);
     return filter();
   }
-  const FourWords four = four_words(level, s, t);
+  const FourWords four = load_four_words(c, level, s, t);
   ax = four.x, ay = four.y;
-  auto unpack_words = [&](uint32_t components) {
-    for (size_t k = 0; k < 4; ++k) texels[k] = unpack_word(c, four.words[k], components);
-  };
-  unpack_words(7);
+  unpack_words(c, four.words, 7, texels);
   TexelValues color = filter();
   color[3] = ir.if_else(
       c.wants_alpha,
       [&] {
-        unpack_words(8);
+        unpack_words(c, four.words, 8, texels);
         return std::vector<Value>{filter()[3]};
       },
       [&] { return std::vector<Value>{ir.fk(0)}; })[0];

@@ -144,8 +144,8 @@ Value floor_to_int(const Ir& ir, Value u) {
   return in_pieces(ir, ir.floor(u), nullptr, nullptr, "llvm.x86.avx.cvtt.ps2dq.256", "llvm.x86.sse2.cvttps2dq");
 }
 
-/// 16 and 16 bits; `coordinate` as fold_fixed left it.
-Value fixed_position(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value scale, Value middle) {
+/// 16 and 16 bits; `coordinate` as fold_fixed left it. Not `bounded`: beyond what fits, the least number.
+Value fixed_position(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value scale, Value middle, bool bounded) {
   const Ir& ir = c.ir;
   // The distance from the middle of a period, as which a coordinate keeps its bits: half a size less half a texel is added.
   if (repeats_plainly(c, mode))
@@ -153,7 +153,7 @@ Value fixed_position(const SamplerContext& c, VkSamplerAddressMode mode, Value c
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
   Value u = ir.fma(coordinate, unnormalized ? ir.fk(65536) : scale, ir.fk(-32768));
   const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
-  if (!repeats) u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
+  if (!repeats && bounded) u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
   return floor_to_int(ir, u);
 }
 
@@ -164,8 +164,19 @@ Value rows_and_columns(const Ir& ir, Value u, Value v) {
   return ir.call_intrinsic("llvm.x86.avx512.pternlog.d.512", {}, {u, column_mask, row, ir.c32(0xea)});
 }
 
-/// The columns' texels of both rows.
-Rows load_rows(const SamplerContext& c, const FixedLevel& level, Value u, Value v) {
+/// Of both axes, as fixed_position has them.
+struct FixedPosition {
+  Value u, v;
+};
+
+FixedPosition position_in(const SamplerContext& c, const FixedLevel& level, Value s, Value t, bool bounded) {
+  const SamplerCreateInfo& sampler = c.plan.key.sampler;
+  return {fixed_position(c, sampler.address_u, s, level.scale_x, level.middle_x, bounded),
+          fixed_position(c, sampler.address_v, t, level.scale_y, level.middle_y, bounded)};
+}
+
+/// The columns' texels of both rows, each lane by itself.
+std::vector<Value> load_rows_by_lane(const SamplerContext& c, const FixedLevel& level, Value u, Value v) {
   const Ir& ir = c.ir;
   const bool in_texels = !level.layer_offset;
   // The row in the low word, the column in the high one.
@@ -206,29 +217,55 @@ Rows load_rows(const SamplerContext& c, const FixedLevel& level, Value u, Value 
           return std::vector<Value>{both(top), both(bottom)};
         });
   };
-  std::vector<Value> rows;
-  if (ir.lanes_of(c.offset_x) > 1) {
-    rows = wrapped();
-  } else {
-    Value inside = ir.all(ir.ult(words_of(ir, at), words_of(ir, level.last)));
-    rows = ir.if_else(
-        ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
+  if (ir.lanes_of(c.offset_x) > 1) return wrapped();
+  Value inside = ir.all(ir.ult(words_of(ir, at), words_of(ir, level.last)));
+  return ir.if_else(
+      ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
+      [&] {
+        Value top = from_start(multiply_pairs(ir, words_of(ir, at), words_of(ir, level.pitch)));
+        if (level.row_B) {  // the lower row at the same offsets from another pointer
+          const uint32_t unit_B = in_texels ? 4 : 1;
+          Value at_lanes = offsets(top);
+          return std::vector<Value>{load_pairs(ir, level.data, at_lanes, unit_B),
+                                    load_pairs(ir, ir.offset(level.data, level.row_B), at_lanes, unit_B)};
+        }
+        assert(in_texels);
+        // The pitch's other word, 1, adds 65536 texels: less one instruction, they are taken from the pointer.
+        Value below = ir.offset(level.data, ir.c64(static_cast<uint64_t>(int64_t{-4} * 65536)));
+        return std::vector<Value>{load_pairs(ir, level.data, top, 4), load_pairs(ir, below, ir.add(top, level.pitch), 4)};
+      },
+      wrapped);
+}
+
+/// The columns' texels of both rows, and where they are.
+std::pair<Rows, FixedPosition> load_rows(const SamplerContext& c, const FixedLevel& level, Value s, Value t) {
+  const Ir& ir = c.ir;
+  const auto by_lane = [&] {
+    const FixedPosition at = position_in(c, level, s, t, true);
+    std::vector<Value> found = load_rows_by_lane(c, level, at.u, at.v);
+    found.insert(found.end(), {at.u, at.v});
+    return found;
+  };
+  std::vector<Value> found;
+  if (c.plan.level_0_alone && level.width && !level.layer_offset && ir.lanes_of(c.offset_x) == 1 && asks_window(c)) {
+    const WindowLevel plain = {level.data, level.pitch_B, level.width, level.height};
+    const FixedPosition at = position_in(c, level, s, t, false);
+    const TexelWindow w = find_window(c, plain, ir.ashr(at.u, 16), ir.ashr(at.v, 16), 1, true);
+    found = ir.if_else(
+        w.there,
         [&] {
-          Value top = from_start(multiply_pairs(ir, words_of(ir, at), words_of(ir, level.pitch)));
-          if (level.row_B) {  // the lower row at the same offsets from another pointer
-            const uint32_t unit_B = in_texels ? 4 : 1;
-            Value at_lanes = offsets(top);
-            return std::vector<Value>{load_pairs(ir, level.data, at_lanes, unit_B),
-                                      load_pairs(ir, ir.offset(level.data, level.row_B), at_lanes, unit_B)};
-          }
-          assert(in_texels);
-          // The pitch's other word, 1, adds 65536 texels: less one instruction, they are taken from the pointer.
-          Value below = ir.offset(level.data, ir.c64(static_cast<uint64_t>(int64_t{-4} * 65536)));
-          return std::vector<Value>{load_pairs(ir, level.data, top, 4), load_pairs(ir, below, ir.add(top, level.pitch), 4)};
+          const WindowRows eight = load_window(c, plain, w, 1);
+          const auto pairs = [&](const std::array<Value, 4>& r) {
+            const std::array<Value, 2> halves = window_pairs(ir, w, r, pair_order(ir));
+            return joined(ir, {halves[0], halves[1]});
+          };
+          return std::vector<Value>{pairs(eight.upper), pairs(eight.lower), at.u, at.v};
         },
-        wrapped);
+        by_lane);
+  } else {
+    found = by_lane();
   }
-  return {rows[0], rows[1]};
+  return {{found[0], found[1]}, {found[2], found[3]}};
 }
 
 }  // namespace
@@ -252,7 +289,8 @@ FixedLevel load_fixed_level(const SamplerContext& c, Value level) {
   };
   Value entry = ir.offset(ir.offset(c.view, ir.mul(index, ir.c64(sizeof(ViewLevel)))), offsetof(ImageViewAbi, level));
   l.data = ir.field(ir.ptr, entry, offsetof(ViewLevel, data), 8);
-  l.row_B = ir.zext(ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B)), ir.i64);
+  l.pitch_B = ir.field(ir.i32, entry, offsetof(ViewLevel, row_pitch_B)), l.row_B = ir.zext(l.pitch_B, ir.i64);
+  l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px)), l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
   l.scale_x = look_up(ir.f32, offsetof(ImageViewAbi, width_scaled)), l.scale_y = look_up(ir.f32, offsetof(ImageViewAbi, height_scaled));
   l.last = look_up(ir.i32, offsetof(ImageViewAbi, last_texel)), l.pitch = look_up(ir.i32, offsetof(ImageViewAbi, pitch_and_one));
   l.middle_x = look_up(ir.f32, offsetof(ImageViewAbi, middle_x)), l.middle_y = look_up(ir.f32, offsetof(ImageViewAbi, middle_y));
@@ -287,9 +325,8 @@ FixedWeight other_weight(const Ir& ir, const FixedWeight& weight) {
 FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
                          const FixedSum* sum) {
   const Ir& ir = c.ir;
-  Value u = fixed_position(c, c.plan.key.sampler.address_u, s, level.scale_x, level.middle_x),
-        v = fixed_position(c, c.plan.key.sampler.address_v, t, level.scale_y, level.middle_y);
-  const Rows rows = load_rows(c, level, u, v);
+  const auto [rows, at] = load_rows(c, level, s, t);
+  Value u = at.u, v = at.v;
   // (L, 0) - (h, h) = (L - h, -h), and the second without its sign.
   Value h = multiply_high(ir, weight.both, twice(ir, u)), difference = ir.sub(words_of(ir, weight.low), h);
   Value columns = ir.call_intrinsic("llvm.abs", {Ir::type_of(difference)}, {difference, ir.c1(false)});

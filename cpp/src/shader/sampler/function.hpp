@@ -70,8 +70,7 @@ class SamplerFunctionBuilder {
                                        Value level, Value member_bits);
   std::vector<Value> sample_groups(Value s, Value t, Value face, const LevelChoice& choice, Value mask);
   std::vector<Value> mix_levels(const std::vector<Value>& now, const std::vector<Value>& first, const LevelChoice& choice) const;
-  TexelValues read(const Level& level, Value x, Value y, Value face, Value outside);
-  FourWords four_words(const Level& level, Value s, Value t) const;
+  TexelValues read(const Level& level, Value x, Value y, Value face, Value outside, bool by_rows = false);
   void four_texels(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
   void finish(const TexelValues& raw, bool sums = false);
   void return_values(const std::array<Value, 4>& values);

@@ -93,6 +93,14 @@ void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value 
   ask(below);
 }
 
+void prefetch_window(const Ir& ir, const WindowRows& rows) {
+  constexpr uint64_t kAhead_B = 256;
+  const auto ask = [&](Value address) {
+    ir.call_intrinsic("llvm.prefetch", {ir.ptr}, {ir.offset(address, kAhead_B), ir.c32(0), ir.c32(3), ir.c32(1)});
+  };
+  for (Value row : rows.upper_at) ask(row);
+}
+
 struct FourTexels {
   std::array<Texel, 2> top, bottom;
 };
@@ -118,19 +126,9 @@ FourTexels load_texels(const SamplerContext& c, const Level& level, const AxisPo
       ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
       [&] {
         Value offsets = texel_offsets(c, level, x.low, y.low, nullptr), next = ir.offset(level.data, ir.zext(level.pitch, ir.i64));
-        const auto by_lane = [&] {
-          const std::vector<Value> upper = ir.lane_addresses(level.data, offsets, 1), lower = ir.lane_addresses(next, offsets, 1);
-          prefetch_rows(c, upper, lower.back());
-          return both(load_row(ir, upper, {}), load_row(ir, lower, {}));
-        };
-        if (!asks_side_by_side(c, level)) return by_lane();
-        return ir.if_else(
-            lie_side_by_side(c, level, offsets),
-            [&] {
-              const auto four = halves_side_by_side(ir, load_side_by_side(c, level, offsets, true));
-              return flat({{four[0], four[1]}, {four[2], four[3]}});
-            },
-            by_lane);
+        const std::vector<Value> upper = ir.lane_addresses(level.data, offsets, 1), lower = ir.lane_addresses(next, offsets, 1);
+        prefetch_rows(c, upper, lower.back());
+        return both(load_row(ir, upper, {}), load_row(ir, lower, {}));
       },
       [&] {
         const Axis ax = wrap_axis(c, s.address_u, x, level.width, c.offset_x), ay = wrap_axis(c, s.address_v, y, level.height, c.offset_y);
@@ -150,9 +148,18 @@ bool filters_halves(const SamplerPlan& plan) {
          plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
 }
 
-TexelValues filter_halves(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
+namespace {
+
+/// The components that the plan needs.
+std::vector<Value> needed(const SamplerPlan& plan, const std::array<Value, 4>& components) {
+  std::vector<Value> v;
+  for (uint32_t k = 0; k < 4; ++k)
+    if (plan.needed[k]) v.push_back(components[k]);
+  return v;
+}
+
+std::vector<Value> filter_lanes(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
   const Ir& ir = c.ir;
-  assert(c.plan.halves && x.fraction && y.fraction && Ir::lanes_of(c.offset_x) == 1);
   const FourTexels four = load_texels(c, level, x, y);
   const std::array<Texel, 2>&upper = four.top, &lower = four.bottom;
   // Lanes 0 to 3 twice, lanes 4 to 7 twice, ...
@@ -167,13 +174,72 @@ TexelValues filter_halves(const SamplerContext& c, const Level& level, const Axi
   const std::vector<Value> plain = filtered(false);
   const std::vector<Value> pairs =
       ir.if_else(ir.any(ir.fcmp(LLVMRealUNO, plain[0], plain[1])), [&] { return filtered(true); }, [&] { return plain; });
-  TexelValues texel{};
+  std::array<Value, 4> components;
   for (uint32_t k = 0; k < 4; ++k) {
-    if (!c.plan.needed[k]) continue;
     std::vector<int> order;
     for (int lane = 0; lane < static_cast<int>(ir.lanes); ++lane) order.push_back(lane / 4 * 8 + lane % 4 + 4 * static_cast<int>(k % 2));
-    texel[k] = ir.shuffle(pairs[k / 2], order);
+    components[k] = ir.shuffle(pairs[k / 2], order);
   }
+  return needed(c.plan, components);
+}
+
+/// Rows of pixels, components side by side, as conversion leaves them.
+std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy, bool follow) {
+  const Ir& ir = c.ir;
+  const auto mix = [&](Value a, Value b, Value weight) { return ir.fma(ir.fsub(b, a), weight, a); };
+  const auto upper = window_halves(c, w, rows, false, follow), lower = window_halves(c, w, rows, true, follow);
+  std::array<Value, 4> result;
+  for (uint32_t row = 0; row < 4; ++row) {
+    Value across = spread_row(ir, fx, row), down = spread_row(ir, fy, row);
+    result[row] = mix(mix(upper[row][0], upper[row][1], across), mix(lower[row][0], lower[row][1], across), down);
+  }
+  return result;
+}
+
+}  // namespace
+
+TexelValues filter_halves(const SamplerContext& c, const Level& level, Value s, Value t) {
+  const Ir& ir = c.ir;
+  assert(c.plan.halves && Ir::lanes_of(c.offset_x) == 1);
+  const VkSamplerAddressMode u = c.plan.key.sampler.address_u, v = c.plan.key.sampler.address_v;
+  const auto by_lane = [&] {
+    return filter_lanes(c, level, place_on_axis(c, u, s, level.width_f, true), place_on_axis(c, v, t, level.height_f, true));
+  };
+  std::vector<Value> values;
+  if (c.plan.level_0_alone && !level.layer_offset && !level.start && asks_window(c)) {
+    // Where some result is NaN, lane by lane again, where NaNs are made canonical.
+    const AxisPosition x = place_in_window(c, u, s, level.width_f, true), y = place_in_window(c, v, t, level.height_f, true);
+    const TexelWindow w = find_window(c, level, x.low, y.low, 1, true);
+    Block window = ir.block("window"), follows = ir.block("follows"), apart = ir.block("apart"), lanes = ir.block("lanes"),
+          done = ir.block("filtered");
+    std::vector<std::pair<std::vector<Value>, Block>> found;
+    ir.br(w.there, window, lanes);
+    ir.at(window);
+    const WindowRows rows = find_rows(c, level, w);
+    prefetch_window(ir, rows);
+    ir.br(columns_follow(ir, w), follows, apart);
+    for (bool follow : {true, false}) {
+      ir.at(follow ? follows : apart);
+      const std::array<Value, 4> filtered = filter_window(c, w, rows, x.fraction, y.fraction, follow);
+      found.emplace_back(needed(c.plan, components_of_rows(ir, filtered)), ir.current_block());
+      const auto unordered = [&](Value a, Value b) { return ir.fcmp(LLVMRealUNO, a, b); };
+      ir.br(ir.any(ir.or_(unordered(filtered[0], filtered[1]), unordered(filtered[2], filtered[3]))), lanes, done);
+    }
+    ir.at(lanes);
+    const std::vector<Value> of_lanes = by_lane();
+    found.emplace_back(of_lanes, ir.current_block());
+    ir.br(done);
+    ir.at(done);
+    for (size_t k = 0; k < of_lanes.size(); ++k)
+      values.push_back(
+          ir.phi(ir.vf32, {{found[0].first[k], found[0].second}, {found[1].first[k], found[1].second}, {of_lanes[k], found[2].second}}));
+  } else {
+    values = by_lane();
+  }
+  TexelValues texel{};
+  size_t next = 0;
+  for (uint32_t k = 0; k < 4; ++k)
+    if (c.plan.needed[k]) texel[k] = values[next++];
   return texel;
 }
 

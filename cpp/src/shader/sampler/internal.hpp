@@ -1,7 +1,7 @@
 // shader/sampler/internal.hpp -- what the stages of a sampler function share while they emit it.
 // In: a view and a sampler. Out: instructions.
 // Stages, a file each: lod.cpp (which level), address.cpp (which texels, with what weights), cube.cpp (faces),
-// texel.cpp (load, unpack, border, finish), fixed.cpp and halves.cpp (filters of two
+// texel.cpp (load, unpack, border, finish), window.cpp (texels of a block of pixels by rows), fixed.cpp and halves.cpp (filters of two
 // kinds of texels), compile.cpp (the functions). A "raw" texel component is what is filtered:
 // fixed-point codes as floats (divided by their maximum once, at the end), other numbers as they are.
 #pragma once
@@ -122,6 +122,9 @@ struct AxisPosition {
   Value low, fraction;
 };
 AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move = 0);
+/// The same for a window: beyond what an index can be, the index is one that no window has, and the fraction is of no use. 16 lanes,
+/// AVX-512.
+AxisPosition place_in_window(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear);
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
 /// The four texels of a cubic filter, the second of which is `low`: indices in range.
 struct CubicAxis {
@@ -148,6 +151,48 @@ struct CubeTexel {
 };
 CubeTexel cube_neighbour(const Ir& ir, Value face, Value x, Value y, Value size);
 
+// -- blocks of 4x4 pixels whose texels lie in rows, within eight columns (window.cpp)
+inline constexpr uint32_t kWindowColumns = 8;
+/// One level's; scalars.
+struct WindowLevel {
+  Value data, pitch, width, height;  // ptr, i32 in bytes, i32
+  WindowLevel(const Level& level) : data(level.data), pitch(level.pitch), width(level.width), height(level.height) {}
+  WindowLevel(Value data_, Value pitch_, Value width_, Value height_) : data(data_), pitch(pitch_), width(width_), height(height_) {}
+};
+struct TexelWindow {
+  Value there;                              // i1: the rest is only then of use
+  Value first_column = nullptr;             // i32
+  Value columns = nullptr, rows = nullptr;  // i32 by lane, of the left upper texel; columns from the first one on
+};
+struct WindowRows {
+  std::array<Value, 4> upper_at;          // ptr, of the first column, by row of pixels
+  Value pitch_B;                          // i64, to the lower ones
+  std::array<Value, 4> upper{}, lower{};  // eight texels of each: i32 each, or i64; `lower` where filters reach further
+};
+/// Whether it is worth a question, as far as the view says.
+bool asks_window(const SamplerContext& c);
+/// `x`, `y`: whatever wrapping would leave alone inside of the level. `reach`: 1 where the next column and row are read too, else 0.
+TexelWindow find_window(const SamplerContext& c, const WindowLevel& level, Value x, Value y, uint32_t reach, bool with_offsets);
+/// Addresses alone.
+WindowRows find_rows(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w);
+WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w, uint32_t reach);
+/// Words of each lane in FourWords' order; the first alone where there is no lower row.
+std::array<Value, 4> window_words(const Ir& ir, const TexelWindow& w, const WindowRows& rows);
+/// Both words of each lane's texel, where rows are of 64 bits.
+std::array<Value, 2> window_word_pairs(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows);
+/// Left and right texel of `lanes`, one after the other, in two vectors. The first eight lanes are of two rows of pixels, the others too.
+std::array<Value, 2> window_pairs(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows, const std::vector<int>& lanes);
+/// Whether each column of pixels has the texel beside that of the column before: i1.
+Value columns_follow(const Ir& ir, const TexelWindow& w);
+/// Of each row of pixels four left texels, four right ones, of the upper row or the lower one: halves as floats, a pixel's components side
+/// by side. `follow`: columns_follow.
+std::array<std::array<Value, 2>, 4> window_halves(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, bool lower,
+                                                  bool follow);
+/// Lanes of a row of pixels, each four times.
+Value spread_row(const Ir& ir, Value v, uint32_t row);
+/// From rows of pixels, components side by side, to components by lane.
+std::array<Value, 4> components_of_rows(const Ir& ir, const std::array<Value, 4>& rows);
+
 // -- texels (texel.cpp)
 struct TexelPosition {
   Value x, y;                    // i32, in range
@@ -157,6 +202,8 @@ struct TexelPosition {
 void load_compressed(const SamplerContext& c, const Level& level, uint32_t count, const TexelPosition* texels, TexelValues* out);
 /// Raw values at (x, y), in range. `layer_offset` overrides the level's.
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
+/// The same of a window of the level.
+TexelValues load_window_texel(const SamplerContext& c, const Level& level, const TexelWindow& w);
 /// Byte offsets of texels (texel blocks of compressed formats, by column and row) from the level's data: i32, or i64 with layers and
 /// samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
@@ -166,9 +213,10 @@ struct FourWords {
   std::array<Value, 4> words;
   Axis x, y;  // only fractions and borders
 };
-FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y);
-/// The components of a word whose bits are set.
-TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components);
+/// `s`, `t`: folded coordinates.
+FourWords load_four_words(const SamplerContext& c, const Level& level, Value s, Value t);
+/// The components whose bits are set.
+void unpack_words(const SamplerContext& c, const std::array<Value, 4>& words, uint32_t components, TexelValues out[4]);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Vectors of one type as one; their number is a power of two.
 Value joined(const Ir& ir, std::vector<Value> parts);
@@ -184,32 +232,22 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
 
-// -- blocks of pixels whose texels lie beside each other (side_by_side.cpp)
-/// Whether it is worth a question.
-bool asks_side_by_side(const SamplerContext& c, const Level& level);
-/// i1. `offsets_B`: of the upper left texels; all four of each lane lie inside.
-Value lie_side_by_side(const SamplerContext& c, const Level& level, Value offsets_B);
-/// Five rows of five texels and three zeros, of 32 or 64 bits. `ahead`: asks memory for what lies to their right.
-std::array<Value, 5> load_side_by_side(const SamplerContext& c, const Level& level, Value offsets_B, bool ahead);
-/// The four texels of each lane in FourWords' order: as words, or as filter_halves has them (red and green, blue and alpha).
-std::array<Value, 4> words_side_by_side(const Ir& ir, const std::array<Value, 5>& rows);
-std::array<std::array<Value, 2>, 4> halves_side_by_side(const Ir& ir, const std::array<Value, 5>& rows);
-
 // -- filters of four halves (halves.cpp)
 bool filters_halves(const SamplerPlan& plan);
 /// One level, its four texels mixed.
-TexelValues filter_halves(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y);
+TexelValues filter_halves(const SamplerContext& c, const Level& level, Value s, Value t);
 
 // -- filters by integers (fixed.cpp)
 inline constexpr uint32_t kFixedOne = 32767;  // the sum of all weights
 struct FixedLevel {
-  Value data;                                    // ptr
-  Value scale_x, scale_y;                        // f32, 65536 times the size
-  Value middle_x = nullptr, middle_y = nullptr;  // f32, half of that of the last texel; or null
-  Value last, pitch;                             // i32, last_texel and pitch_and_one of ImageViewAbi
-  Value row_B = nullptr;                         // i64, the same pitch in bytes, where the level is one for all; or null
-  Value start = nullptr;                         // i32, texels from `data`; or null
-  Value layer_offset = nullptr;                  // i64, bytes; or null
+  Value data;                                                  // ptr
+  Value scale_x, scale_y;                                      // f32, 65536 times the size
+  Value middle_x = nullptr, middle_y = nullptr;                // f32, half of that of the last texel; or null
+  Value last, pitch;                                           // i32, last_texel and pitch_and_one of ImageViewAbi
+  Value row_B = nullptr;                                       // i64, the same pitch in bytes, where the level is one for all; or null
+  Value pitch_B = nullptr, width = nullptr, height = nullptr;  // i32, likewise
+  Value start = nullptr;                                       // i32, texels from `data`; or null
+  Value layer_offset = nullptr;                                // i64, bytes; or null
 };
 struct FixedWeight {
   Value low, both;  // i32; as two words

@@ -44,14 +44,21 @@ void SamplerFunctionBuilder::fetch() {
   if (plan.key.multisampled) level_index = ir.ik(0), valid = ir.true_mask();
   Value safe_level = ir.select(valid, level_index, ir.ik(0));
   Value lanes_wanted = ir.and_(LLVMGetParam(fn, fetch_arg::mask), ir.c32((1u << ir.lanes) - 1));
-  finish(unpack(each_group(safe_level, lanes_wanted, false, [&](Value group_level, Value, Value) {
-    const Level level = load_level(c, group_level);
-    TexelPlace place = place_in_level(level, group_level, at);
-    Value inside = ir.and_(valid, place.inside);
-    std::vector<Value> loaded = pack(load_texel(c, level, place.x, place.y, place.offset));
-    for (Value& v : loaded) v = ir.select(inside, v, ir.fk(0));
-    return loaded;
-  })));
+  const auto groups = [&] {
+    return each_group(safe_level, lanes_wanted, false, [&](Value group_level, Value, Value) {
+      const Level level = load_level(c, group_level);
+      TexelPlace place = place_in_level(level, group_level, at);
+      Value inside = ir.and_(valid, place.inside);
+      std::vector<Value> loaded = pack(load_texel(c, level, place.x, place.y, place.offset));
+      for (Value& v : loaded) v = ir.select(inside, v, ir.fk(0));
+      return loaded;
+    });
+  };
+  if (!asks_window(c) || plan.key.min_lod) return finish(unpack(groups()));
+  const Level level = load_level(c, ir.c32(0));
+  const TexelWindow w = find_window(c, level, at.x, at.y, 0, false);
+  finish(unpack(
+      ir.if_else(ir.and_(w.there, ir.all(ir.eq(level_index, ir.ik(0)))), [&] { return pack(load_window_texel(c, level, w)); }, groups)));
 }
 
 /// Of level 0, which storage images are; lanes that are outside of it or not in `mask` are not `wanted`.

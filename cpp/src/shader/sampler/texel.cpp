@@ -43,8 +43,13 @@ Level load_level(const SamplerContext& c, Value level) {
   l.width = ir.field(ir.i32, entry, offsetof(ViewLevel, width_px));  // 1 and more, of null views too
   l.height = ir.field(ir.i32, entry, offsetof(ViewLevel, height_px));
   if (c.plan.volume) l.depth = ir.field(ir.i32, entry, offsetof(ViewLevel, depth_px));
-  l.width_f = ir.sitofp(ir.splat(l.width));  // in this order: one instruction from memory to all lanes
-  l.height_f = ir.sitofp(ir.splat(l.height));
+  if (LLVMIsConstant(level) && LLVMConstIntGetZExtValue(level) == 0) {
+    l.width_f = ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, width_f)));
+    l.height_f = ir.splat(ir.field(ir.f32, c.view, offsetof(ImageViewAbi, height_f)));
+  } else {
+    l.width_f = ir.sitofp(ir.splat(l.width));  // in this order: one instruction from memory to all lanes
+    l.height_f = ir.sitofp(ir.splat(l.height));
+  }
   if (c.layer && !c.plan.cube) {
     Value pitch = ir.load(ir.i64, ir.offset(c.view, ir.shl(ir.zext(level, ir.i64), 3)), 8);  // layer_pitch_B is the first field
     l.layer_offset = ir.mul(ir.zext(c.layer, ir.i64), ir.splat(pitch));
@@ -78,7 +83,7 @@ namespace {
 
 /// `word(w)`: the texel's word w.
 template <class Word>
-TexelValues unpack_raw(const SamplerContext& c, Word&& word, uint32_t components = 15) {
+TexelValues unpack_raw(const SamplerContext& c, Word&& word, uint32_t components = 15, const std::array<Value, 3>* known = nullptr) {
   const Ir& ir = c.ir;
   const SamplerPlan& plan = c.plan;
   TexelValues texel{};
@@ -98,10 +103,19 @@ TexelValues unpack_raw(const SamplerContext& c, Word&& word, uint32_t components
     for (uint32_t k = 0; k < 3; ++k) texel[k] = all[k];
     return texel;
   }
+  std::array<Value, 3> decoded{};
+  if (known)
+    decoded = *known;
+  else if (components & 7 && plan.format->numeric == vk::Numeric::srgb && has_srgb_tables(ir, *plan.format, word(0)))
+    decoded = emit_srgb_texels(ir, *plan.format, word(0));
   for (uint32_t k = 0; k < 4; ++k) {
     const TexelComponent& component = plan.components[k];
     if (!plan.needed[k] || !(components >> k & 1) || component.kind == ComponentKind::zero || component.kind == ComponentKind::one)
       continue;
+    if (k < 3 && decoded[k]) {
+      texel[k] = decoded[k];
+      continue;
+    }
     const vk::Component layout = plan.format->rgba[k];
     Value raw = component_bits(ir, word(layout.shift >> 5), layout);
     if (component.kind == ComponentKind::direct) {
@@ -133,6 +147,16 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
   });
 }
 
+TexelValues load_window_texel(const SamplerContext& c, const Level& level, const TexelWindow& w) {
+  const WindowRows rows = load_window(c, level, w, 0);
+  if (c.plan.texel_B < 8) {
+    Value words = window_words(c.ir, w, rows)[0];
+    return unpack_raw(c, [&](uint32_t) { return words; });
+  }
+  const std::array<Value, 2> words = window_word_pairs(c.ir, w, rows.upper);
+  return unpack_raw(c, [&](uint32_t word) { return words[word]; });
+}
+
 /// Two neighbours of 1 or 2 bytes by one load a lane.
 static std::pair<Value, Value> load_small_pairs(const SamplerContext& c, Value base, Value offsets) {
   const Ir& ir = c.ir;
@@ -145,9 +169,14 @@ static std::pair<Value, Value> load_small_pairs(const SamplerContext& c, Value b
   return {ir.and_(both, ir.ik(0xffff)), ir.lshr(both, 16)};
 }
 
-FourWords load_four_words(const SamplerContext& c, const Level& level, const AxisPosition& x, const AxisPosition& y) {
+namespace {
+
+/// The four words, fractions, and masks of what is outside of a level with borders, in load_four_words' order; each lane by itself.
+std::vector<Value> four_words_by_lane(const SamplerContext& c, const Level& level, Value s_coordinate, Value t_coordinate) {
   const Ir& ir = c.ir;
-  assert(c.plan.texel_B <= 4 && !c.plan.one_dimensional && !c.plan.cube && x.fraction && y.fraction);
+  const SamplerCreateInfo& s = c.plan.key.sampler;
+  const AxisPosition x = place_on_axis(c, s.address_u, s_coordinate, level.width_f, true),
+                     y = place_on_axis(c, s.address_v, t_coordinate, level.height_f, true);
   // Without layers in texels, not bytes: their numbers are positive as 32 signed bits, which is what gathers take.
   const bool in_texels = !level.layer_offset && c.plan.texel_B == 4;
   const uint32_t unit_B = in_texels ? 4 : 1;
@@ -162,7 +191,6 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
     const auto [d, e] = c.plan.texel_B < 4 ? load_small_pairs(c, second_row, bottom) : ir.load_lane_pairs(second_row, bottom, unit_B);
     return std::vector<Value>{a, b, d, e};
   };
-  const SamplerCreateInfo& s = c.plan.key.sampler;
   const bool borders[2] = {s.address_u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER, s.address_v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER};
   auto wrapped = [&] {
     const Axis ax = wrap_axis(c, s.address_u, x, level.width, c.offset_x), ay = wrap_axis(c, s.address_v, y, level.height, c.offset_y);
@@ -180,51 +208,66 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, const Axi
     if (borders[1]) v.push_back(ay.low_outside), v.push_back(ay.high_outside);
     return v;
   };
+  const auto within = [&] {
+    Value top = texel_at(x.low, y.low);
+    std::vector<Value> v = level.start ? pairs(level.data, top, level.data, ir.add(top, pitch))
+                                       : pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
+    for (bool border : borders) {
+      if (border) v.push_back(ir.false_mask()), v.push_back(ir.false_mask());
+    }
+    return v;
+  };
   std::vector<Value> values;
   if (ir.lanes_of(c.offset_x) > 1) {
     values = wrapped();
   } else {
-    auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.sub(level.start ? size : ir.splat(size), ir.ik(1))); };
+    const auto has_next = [&](Value index, Value size) { return ir.ult(index, ir.sub(level.start ? size : ir.splat(size), ir.ik(1))); };
     Value inside = ir.all(ir.and_(has_next(x.low, level.width), has_next(y.low, level.height)));
+    values = ir.if_else(ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))), within, wrapped);
+  }
+  values.insert(values.begin() + 4, {x.fraction, y.fraction});
+  return values;
+}
+
+}  // namespace
+
+FourWords load_four_words(const SamplerContext& c, const Level& level, Value s, Value t) {
+  const Ir& ir = c.ir;
+  assert(c.plan.texel_B <= 4 && !c.plan.one_dimensional && !c.plan.cube);
+  const VkSamplerAddressMode u = c.plan.key.sampler.address_u, v = c.plan.key.sampler.address_v;
+  const bool borders[2] = {u == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER, v == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER};
+  const auto by_lane = [&] { return four_words_by_lane(c, level, s, t); };
+  std::vector<Value> values;
+  if (c.plan.level_0_alone && !level.start && !level.layer_offset && ir.lanes_of(c.offset_x) == 1 && asks_window(c)) {
+    const AxisPosition x = place_in_window(c, u, s, level.width_f, true), y = place_in_window(c, v, t, level.height_f, true);
+    const TexelWindow w = find_window(c, level, x.low, y.low, 1, true);
     values = ir.if_else(
-        ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0))),
+        w.there,
         [&] {
-          Value top = texel_at(x.low, y.low);
-          const auto by_lane = [&] {
-            return level.start ? pairs(level.data, top, level.data, ir.add(top, pitch))
-                               : pairs(level.data, top, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), top);
-          };
-          std::vector<Value> v;
-          if (in_texels && asks_side_by_side(c, level)) {
-            Value offsets_B = ir.shl(top, 2);
-            v = ir.if_else(
-                lie_side_by_side(c, level, offsets_B),
-                [&] {
-                  const std::array<Value, 4> four = words_side_by_side(ir, load_side_by_side(c, level, offsets_B, false));
-                  return std::vector<Value>(four.begin(), four.end());
-                },
-                by_lane);
-          } else {
-            v = by_lane();
-          }
-          for (bool border : borders) {
-            if (border) v.push_back(ir.false_mask()), v.push_back(ir.false_mask());
-          }
-          return v;
+          const std::array<Value, 4> four = window_words(ir, w, load_window(c, level, w, 1));
+          std::vector<Value> found(four.begin(), four.end());
+          found.insert(found.end(), {x.fraction, y.fraction});
+          found.insert(found.end(), 2 * (borders[0] + borders[1]), ir.false_mask());
+          return found;
         },
-        wrapped);
+        by_lane);
+  } else {
+    values = by_lane();
   }
   FourWords result;
   for (size_t k = 0; k < 4; ++k) result.words[k] = values[k];
-  result.x.fraction = x.fraction, result.y.fraction = y.fraction;
-  size_t next = 4;
+  result.x.fraction = values[4], result.y.fraction = values[5];
+  size_t next = 6;
   if (borders[0]) result.x.low_outside = values[next], result.x.high_outside = values[next + 1], next += 2;
   if (borders[1]) result.y.low_outside = values[next], result.y.high_outside = values[next + 1];
   return result;
 }
 
-TexelValues unpack_word(const SamplerContext& c, Value word, uint32_t components) {
-  return unpack_raw(c, [&](uint32_t) { return word; }, components);
+void unpack_words(const SamplerContext& c, const std::array<Value, 4>& words, uint32_t components, TexelValues out[4]) {
+  const bool together = components & 7 && c.plan.format->numeric == vk::Numeric::srgb && has_srgb_tables(c.ir, *c.plan.format, words[0]);
+  std::array<std::array<Value, 3>, 4> decoded;
+  if (together) decoded = emit_four_srgb_texels(c.ir, *c.plan.format, words);
+  for (size_t k = 0; k < 4; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; }, components, together ? &decoded[k] : nullptr);
 }
 
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
