@@ -226,3 +226,47 @@ def test_nan_as_a_clear_value_of_integers_is_0(name: str) -> None:
     with dev.render_pass(color=[tg.Attachment(image, clear=(3, float("nan"), 4, float("nan")))]):
         pass
     assert image.numpy()[0, 0].tolist() == [3, 0, 4, 0]
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+@pytest.mark.parametrize("code", ["quick", "optimised"])
+def test_stores_keep_bits_that_were_given_and_only_moved(lanes: int, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a buffer or a bitcast, as components of composites too; what goes through a variable, a selection or arithmetic is the one NaN."""
+    monkeypatch.setenv("TILEGPU_CODE", code)
+    dev = tg.Device(lanes=lanes, cache_dir="off", threads=1)
+    pipe = dev.compute_pipeline(
+        """#version 450
+        layout(local_size_x = 16) in;
+        struct Pair { float a; uint b; };
+        layout(binding = 0) readonly buffer A { float a[]; };
+        layout(binding = 1) readonly buffer N { uint n[]; };
+        layout(binding = 2) readonly buffer P { Pair p[]; };
+        layout(binding = 3) writeonly buffer O { vec4 o[]; };
+        layout(binding = 4) writeonly buffer Q { Pair q[]; };
+        void main() {
+          uint i = gl_GlobalInvocationID.x;
+          o[i * 4] = vec4(a[i], uintBitsToFloat(n[i]), uintBitsToFloat(0xFF812345u), 1.0);
+          o[i * 4 + 1] = vec4(vec2(1.0, a[i]), vec2(a[i] + 1.0, uintBitsToFloat(n[i]))).wzyx;
+          float through = a[i];
+          o[i * 4 + 2] = vec4(through, n[i] > 5u ? a[i] : a[i + 1], -a[i], a[n[i] & 15u]);
+          o[i * 4 + 3].y = uintBitsToFloat(n[i]);
+          q[i] = p[i];
+        }"""
+    )
+    bits = np.resize(np.array([*GIVEN, 0x3F800000], np.uint32), 17)
+    pairs = np.repeat(bits[:16, None], 2, axis=1)
+    out, q = dev.buffer(np.zeros((64, 4), np.float32)), dev.buffer(np.zeros(128, np.uint8))
+    held = dev.buffer(pairs.reshape(-1).view(np.uint8))
+    bind = {"A": dev.buffer(bits.view(np.float32)), "N": dev.buffer(bits), "P": held, "O": out, "Q": q}
+    dev.dispatch(pipe, invocations=16, bind=bind)
+    found = out.numpy(np.uint32).reshape(16, 4, 4)
+    one = np.uint32(0x3F800000)
+    own = bits[:16]
+    canonical = np.where((bits & 0x7FFFFFFF) > 0x7F800000, np.uint32(ONE), bits)
+    assert (found[:, 0] == np.stack([own, own, np.full(16, 0xFF812345, np.uint32), np.full(16, one)], 1)).all()
+    assert (found[:, 1, [0, 2, 3]] == np.stack([own, own, np.full(16, one)], 1)).all()
+    assert (found[:, 2, 0] == canonical[:16]).all()
+    assert (found[:, 2, 1] == canonical[:16]).all()
+    assert (found[:, 2, 3] == bits[own & 15]).all()
+    assert ((found[:, 2, 2] == ONE) | (own == one)).all()
+    assert (found[:, 3, 1] == own).all() and (q.numpy(np.uint32).reshape(16, 2) == pairs).all()

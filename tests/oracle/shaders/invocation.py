@@ -94,7 +94,7 @@ class Invocation:
         ids = [x for k, x in enumerate(i.operands) if not (kind == "subgroup" and k == 1 and i.op in HAVE_OPERATION)]
         result = yield Wait(kind, self.key(), i, [self.values[x] for x in ids])
         if i.result:
-            self.values[i.result] = result
+            self.values[i.result] = memory.plain(result)
 
     def key(self) -> tuple[int, ...]:
         """Of the instruction that is being executed."""
@@ -122,7 +122,7 @@ class Invocation:
             if i.op != "OpPhi":
                 break
             value, label_ = i.operands[0::2], i.operands[1::2]
-            found[i.result] = self.values[value[label_.index(before)]]
+            found[i.result] = memory.plain(self.values[value[label_.index(before)]])
             frame.index += 1
         self.values.update(found)
 
@@ -157,7 +157,7 @@ class Invocation:
         self.frames.pop()
         if frame.call is not None and self.module.types[frame.call.type].kind != "void":
             value = self.values[i.operands[0]] if i.op == "OpReturnValue" else self.module.zero(frame.call.type)
-            self.values[frame.call.result] = value
+            self.values[frame.call.result] = memory.plain(value)
 
     def kill(self, frame: Frame, i: Instruction) -> None:
         """OpKill and OpTerminateInvocation."""
@@ -177,8 +177,11 @@ class Invocation:
         if compute is not None:
             count = arithmetic.ID_COUNTS.get(i.op, len(i.operands))
             found = compute(self.module, i, [self.values[x] for x in i.operands[:count]])
-            return found if i.op in _MOVES else self.one_nan(i.type, found)
-        return _EXECUTE[i.op](self, i)
+            if i.op == "OpBitcast":
+                return memory.given(found)
+            return found if i.op in _CARRIES else memory.plain(found) if i.op in _MOVES else self.one_nan(i.type, found)
+        found = _EXECUTE[i.op](self, i)
+        return found if i.op in ("OpLoad", "OpExtInst") else memory.plain(found)
 
     def one_nan(self, type_: int, value: Value) -> Value:
         """Of arithmetic: whichever operand's bits a NaN has, it is the one NaN."""
@@ -260,7 +263,9 @@ class Invocation:
         if name == "FrexpStruct":
             bits = self.module.scalar(self.module.types[i.type].members[1]).bits
             found = (found[0], arithmetic.each(lambda x: x & numbers.mask(bits), found[1]))
-        return found if name in ("PackDouble2x32", "UnpackDouble2x32") else self.one_nan(i.type, found)
+        if name == "PackDouble2x32":
+            return memory.given(found)
+        return found if name == "UnpackDouble2x32" else self.one_nan(i.type, found)
 
     def atomic(self, i: Instruction) -> Value:
         """OpAtomic*: of helper invocations nothing, 0."""
@@ -308,6 +313,10 @@ _FLOW: dict[str, Callable[[Invocation, Frame, Instruction], None]] = {
     "OpEmitMeshTasksEXT": Invocation.start_meshes,
 }
 
+#: Of these also a store keeps the bits that memory or a bitcast gave.
+_CARRIES = frozenset(
+    ("OpCopyObject", "OpCopyLogical", "OpCompositeConstruct", "OpCompositeExtract", "OpCompositeInsert", "OpVectorShuffle")
+)
 #: What keeps the bits of its operands, whichever they are.
 _MOVES = frozenset(
     (

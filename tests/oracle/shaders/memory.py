@@ -16,6 +16,21 @@ from tests.oracle.shaders import numbers, words
 from tests.oracle.shaders.module import Module, Type, Value
 
 
+class Given(int):
+    """A scalar whose bits memory or a bitcast gave, and which was moved, as a component of composites too, and nothing else: a store to
+    memory keeps all of its bits, where of another NaN there is one."""
+
+
+def given(value: Value) -> Value:
+    """All of it."""
+    return tuple(given(x) for x in value) if isinstance(value, tuple) else Given(value) if isinstance(value, int) else value
+
+
+def plain(value: Value) -> Value:
+    """None of it."""
+    return tuple(plain(x) for x in value) if isinstance(value, tuple) else int(value) if isinstance(value, Given) else value
+
+
 @dataclass(eq=False)
 class Cell:
     """A variable without a layout."""
@@ -155,7 +170,7 @@ def load(module: Module, pointer: Pointer) -> Value:
         return value
     if isinstance(pointer, Resource):
         return pointer.items
-    return _load_bytes(module, pointer)
+    return given(_load_bytes(module, pointer))
 
 
 def store(module: Module, pointer: Pointer, value: Value, whole_words: bool = False) -> None:
@@ -163,7 +178,7 @@ def store(module: Module, pointer: Pointer, value: Value, whole_words: bool = Fa
     if isinstance(pointer, CellPointer):
         if pointer.cell.shared and not whole_words:
             value = one_nan(module, pointer.type, value)
-        pointer.cell.value = inserted(pointer.cell.value, list(pointer.path), value)
+        pointer.cell.value = inserted(pointer.cell.value, list(pointer.path), plain(value))
     else:
         assert isinstance(pointer, BufferPointer)
         _store_bytes(module, pointer, value)
@@ -176,7 +191,8 @@ def one_nan(module: Module, type_: int, value: Value) -> Value:
         return tuple(one_nan(module, k, x) for k, x in zip(t.members, value, strict=True))
     if isinstance(value, tuple):
         return tuple(one_nan(module, t.element, x) for x in value)
-    return numbers.canonical(value, t.bits) if t.kind == "float" else value
+    is_kept = t.kind != "float" or (t.bits > 16 and isinstance(value, Given))
+    return value if is_kept else numbers.canonical(value, t.bits)
 
 
 def inserted(whole: Value, path: list[int], part: Value) -> Value:
@@ -202,7 +218,8 @@ def _store_bytes(module: Module, p: BufferPointer, value: Value) -> None:
     if t.kind in ("int", "float"):
         own_B = t.bits // 8
         if p.offset_B + own_B <= p.buffer.size_B:
-            kept = numbers.canonical(value, t.bits) if t.kind == "float" else value
+            is_kept = t.kind != "float" or (t.bits > 16 and isinstance(value, Given))
+            kept = value if is_kept else numbers.canonical(value, t.bits)
             p.buffer.data[p.offset_B : p.offset_B + own_B] = numbers.word_bytes(kept, t.bits)
         return
     for k, part in enumerate(value):

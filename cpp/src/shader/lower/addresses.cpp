@@ -337,13 +337,13 @@ void Lowering::store_apart(Value exact, const Scalars& scalars, const std::vecto
   }
 }
 
-void Lowering::store_address(const Pointer& p, const Val& v) {
+void Lowering::store_address(const Pointer& p, const Val& v, const std::vector<bool>& given) {
   assert(p.space == Pointer::Space::address);
   if (slice || !has_layout(p)) return;
   const Scalars scalars = layout_of(p);
   if (scalars.offsets.empty() || failed()) return;
   const uint64_t span_B = span_of(scalars.offsets, scalars.kinds);
-  const std::vector<Value> words = stored_words(v, scalars);
+  const std::vector<Value> words = stored_words(v, scalars, given);
   Value mask = write_mask(), exact = exact_address(p);
   bool same_everywhere = !is_varying(exact);
   for (Value word : words) same_everywhere = same_everywhere && !is_varying(word);

@@ -218,9 +218,8 @@ std::vector<Value> Lowering::load_scalars(const BufferAddress& a, const Pointer&
       same_or_one_by_one);
 }
 
-// Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. What uintBitsToFloat gives to the
-// store at once keeps its bits.
-std::vector<Value> Lowering::stored_words(const Val& v, const Scalars& scalars) const {
+// Which NaN an operation gives depends on the order that LLVM chose for its operands: one is stored. Bits that the shader was given stay.
+std::vector<Value> Lowering::stored_words(const Val& v, const Scalars& scalars, const std::vector<bool>& given) const {
   assert(failed() || scalars.kinds.size() == v.c.size());
   std::vector<Value> words = v.c;
   words.resize(std::min(words.size(), scalars.kinds.size()));
@@ -228,18 +227,19 @@ std::vector<Value> Lowering::stored_words(const Val& v, const Scalars& scalars) 
     const Base kind = scalars.kinds[k];
     Value& x = words[k];
     if (kind == Base::i32 && Ir::bits_of(x) < 32) x = ir.zext(x, ir.i32);
-    if ((kind == Base::f32 || kind == Base::f64) && !LLVMIsABitCastInst(x)) x = emit_canonical_nan(ir, x);
+    const bool stays = k < given.size() && given[k];
+    if ((kind == Base::f32 || kind == Base::f64) && !stays) x = emit_canonical_nan(ir, x);
     x = to_memory(kind, x);
   }
   return words;
 }
 
-void Lowering::store_buffer(const Pointer& p, const Val& v) {
+void Lowering::store_buffer(const Pointer& p, const Val& v, const std::vector<bool>& given) {
   if (slice) return;
   const BufferAddress a = buffer_address(p);
   Value mask = write_mask();
   const Scalars scalars = layout_of(p);
-  store_scalars(a, p, scalars, stored_words(v, scalars), mask);
+  store_scalars(a, p, scalars, stored_words(v, scalars, given), mask);
 }
 
 /// Lanes write one after the other; those that are inactive, dead or helpers do not.

@@ -108,6 +108,7 @@ struct ConstructState {
 struct Frame {
   const FunctionFacts* facts = nullptr;
   std::unordered_map<uint32_t, Val> values;
+  std::unordered_map<uint32_t, std::vector<bool>> given_bits;  // see Lowering::note_given_bits; of values of which no scalar has them, none
   std::unordered_map<uint32_t, Pointer> pointers;
   std::unordered_map<uint32_t, ImageValue> images;
   std::unordered_map<uint32_t, std::unique_ptr<Variable>> variables;
@@ -280,6 +281,7 @@ struct Lowering {
   // -- instructions.cpp -----------------------------------------------------------------------------------------------------
   void block(const BasicBlock& b, uint32_t region);
   void instruction(const Instruction& i, uint32_t index);
+  void lower(const Instruction& i, uint32_t index);
   void function_call(const Instruction& i);
   bool delay(const Instruction& i, const BasicBlock& b);
 
@@ -342,7 +344,8 @@ struct Lowering {
   void zero_variable(Variable& v);
   Value alloca_of(Type type, const char* name, uint32_t align_B = 0);
   Val load(const Pointer& p);
-  void store(const Pointer& p, const Val& v, bool masked);
+  /// `given`: scalars whose NaN keep their bits in memory; empty: none.
+  void store(const Pointer& p, const Val& v, bool masked, const std::vector<bool>& given = {});
   Val load_variable(const Variable& v, uint32_t type, uint32_t word, Value dynamic);
   void store_variable(Variable& v, const Val& x, uint32_t word, Value dynamic, Value mask);
 
@@ -367,11 +370,19 @@ struct Lowering {
   Scalars layout_of(const Pointer& p);
   std::vector<Value> load_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars);
   /// As memory has them.
-  std::vector<Value> stored_words(const Val& v, const Scalars& scalars) const;
+  std::vector<Value> stored_words(const Val& v, const Scalars& scalars, const std::vector<bool>& given) const;
+  /// Of a result that has just been defined: which of its scalars are bits of a bitcast or of memory, moved and nothing else. A store keeps
+  /// these as they are; of any other NaN it makes the one NaN (docs/undefined.md).
+  void note_given_bits(const Instruction& i);
+  const std::vector<bool>& given_bits(uint32_t id);
+  /// Of what is loaded from there: all are bits of memory's.
+  std::vector<bool> bits_of_memory(const Pointer& p);
+  /// All scalars of the type; none where no float is among them.
+  std::vector<bool> all_given(uint32_t type);
   void store_scalars(const BufferAddress& a, const Pointer& p, const Scalars& scalars, const std::vector<Value>& words, Value mask);
   bool is_of_interface(const Pointer& p) const;
   Val load_buffer(const Pointer& p);
-  void store_buffer(const Pointer& p, const Val& v);
+  void store_buffer(const Pointer& p, const Val& v, const std::vector<bool>& given);
 
   // -- lane_memory.cpp -------------------------------------------------------------------------------------------------------------
   /// Scalars at the same place of neighbouring elements, which the lanes reach in order: their bytes from each lane to the next.
@@ -411,7 +422,7 @@ struct Lowering {
   Value apart_memory();
   Value sink();
   std::vector<Value> load_apart(Value exact, const Scalars& scalars);
-  void store_address(const Pointer& p, const Val& v);
+  void store_address(const Pointer& p, const Val& v, const std::vector<bool>& given);
   void store_apart(Value exact, const Scalars& scalars, const std::vector<Value>& words, Value mask);
 
   // -- variable_pointers.cpp -------------------------------------------------------------------------------------------------------

@@ -87,6 +87,7 @@ void Lowering::function_call(const Instruction& i) {
       callee.images[parameter] = image_value(argument);
     } else {
       callee.values[parameter] = value(argument);
+      if (const std::vector<bool>& given = given_bits(argument); !given.empty()) callee.given_bits[parameter] = given;
     }
   }
   call(callee, facts);
@@ -141,6 +142,11 @@ void copy_object(Lowering& l, const Instruction& i) {
 }  // namespace
 
 void Lowering::instruction(const Instruction& i, uint32_t index) {
+  lower(i, index);
+  if (i.id && !failed()) note_given_bits(i);
+}
+
+void Lowering::lower(const Instruction& i, uint32_t index) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
   switch (i.op) {
     case spv::OpNop:
@@ -195,10 +201,10 @@ void Lowering::instruction(const Instruction& i, uint32_t index) {
       if (loads_helper_anew(m, i)) return define(i.id, {i.type, {is_helper()}});
       return holds_images(m, i.type) ? load_image(*this, i) : define(i.id, load(pointer(o(0))));
     case spv::OpStore:
-      return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index]);
+      return store(pointer(o(0)), value(o(1)), !d.unmasked_store[index], given_bits(o(1)));
     case spv::OpCopyMemory: {
-      Pointer to = pointer(o(0));
-      return store(to, load(pointer(o(1))), true);
+      const Pointer to = pointer(o(0)), from = pointer(o(1));
+      return store(to, load(from), true, bits_of_memory(from));
     }
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain:

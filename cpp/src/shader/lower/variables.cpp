@@ -145,7 +145,7 @@ Val Lowering::load(const Pointer& p) {
   }
 }
 
-void Lowering::store(const Pointer& p, const Val& v, bool masked) {
+void Lowering::store(const Pointer& p, const Val& v, bool masked, const std::vector<bool>& given) {
   Val typed = v;
   typed.type = p.type;
   if (typed.c.size() != width(p.type)) {
@@ -158,10 +158,10 @@ void Lowering::store(const Pointer& p, const Val& v, bool masked) {
       break;
     case Pointer::Space::buffer:
     case Pointer::Space::workgroup:
-      store_buffer(p, typed);
+      store_buffer(p, typed, given);
       break;
     case Pointer::Space::address:
-      store_address(p, typed);
+      store_address(p, typed, given);
       break;
     default:
       fail("a pointer is written that has no writable memory");
