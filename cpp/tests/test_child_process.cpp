@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -335,6 +336,27 @@ void test_starts_that_fail() {
   CHECK(waitpid(forked, &status, 0) == forked && status == 0);
 }
 
+/// A program that ends before it has a worker, at once or later, as one whose libraries are missing: said at once.
+void test_programs_that_are_not_loaded() {
+  for (const char* program : {"#!/bin/sh\nexit 127\n", "#!/bin/sh\nsleep 0.2\nexit 127\n"}) {
+    const std::string path = (std::filesystem::temp_directory_path() / ("tilegpu-not-loaded-" + std::to_string(getpid()))).string();
+    {
+      std::ofstream file(path);
+      file << program;
+    }
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    const auto began = std::chrono::steady_clock::now();
+    auto process = ChildProcess::start(path, {"x"});
+    if (process) {
+      CHECK(ask(**process, "hello") == Outcome::ended && (*process)->ended().never_ready && !(*process)->serves());
+    } else {
+      CHECK(process.error().message.find("can't be loaded; run it by hand") != std::string::npos);
+    }
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+    std::filesystem::remove(path);
+  }
+}
+
 /// Two hundred ends in any state, from several threads; none is taken for an answer, nothing stays open.
 void test_many() {
   const auto count_descriptors = [] {
@@ -393,6 +415,7 @@ int main(int count, char**) {
   test_ends_from_outside();
   test_successors();
   test_starts_that_fail();
+  test_programs_that_are_not_loaded();
   test_forks();
   test_many();
   return test::finish("test_child_process");

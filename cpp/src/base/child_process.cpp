@@ -165,6 +165,8 @@ Error ChildProcess::no_process(const std::string& program, int because) {
   if (because == EMFILE || because == ENFILE) return {VK_ERROR_TOO_MANY_OBJECTS, text + "; close files or raise the limit (ulimit -n)"};
   if (because == EAGAIN) return {VK_ERROR_OUT_OF_HOST_MEMORY, text + "; end other processes or raise the limit (ulimit -u)"};
   if (because == ENOMEM) return {VK_ERROR_OUT_OF_HOST_MEMORY, text + "; end other processes"};
+  if (because == EPIPE)  // it ended before it took its place
+    return {VK_ERROR_INITIALIZATION_FAILED, program + " can't be loaded; run it by hand, and it says which library is missing"};
   return {VK_ERROR_INITIALIZATION_FAILED, text};
 }
 
@@ -221,7 +223,7 @@ bool ChildProcess::read_report(Report& report) {
   if (size_B == sizeof report) return true;
   if (size_B >= 0 || errno != EAGAIN) {
     is_lost_ = true;
-    worker_ = -1;
+    worker_ = -1, is_coming_ = false;
     ending_ = {keeper_->had_worker ? "an end that nobody has seen" : "an end before it was ready", -1, -1, 0, !keeper_->had_worker};
   }
   return false;
