@@ -37,6 +37,12 @@ FETCH = (
   o = texelFetch(t, at, 0) + 2.0 * texelFetch(t, clamp(at, ivec2(0), textureSize(t, 0) - 1), 0);
 }"""
 )
+SHADOW = """#version 450
+layout(push_constant) uniform P { vec4 by; };
+layout(binding = 0) uniform sampler2DShadow t;
+layout(location = 0) in vec2 v_uv;
+layout(location = 0) out vec4 o;
+void main() { o = vec4(texture(t, vec3(v_uv * by.zw + by.xy / vec2(textureSize(t, 0)), 0.3 + 0.4 * v_uv.x))); }"""
 OFFSETS = [(0.0, 0.0), (0.3, 0.4), (-1.7, 0.25), (2.5, -3.5), (0.5, 0.0), (-200.0, 9.2), (60.0, 60.0)]
 #: Of its own size; twice as wide; of one row; half as wide and upside down; from right to left.
 SCALES = [(1.0, 1.0), (0.5, 1.0), (1.0, 0.0), (2.0, -1.0), (-1.0, 1.0)]
@@ -52,6 +58,8 @@ FORMATS = [
     "r8_unorm",
     "r8g8_unorm",
     "r16_sfloat",
+    "d32_sfloat",
+    "d16_unorm",
 ]
 
 
@@ -60,12 +68,14 @@ class Drawer:
 
     def __init__(self, lanes: int, target: str = "") -> None:
         self.dev = tg.Device(cache_dir="off", lanes=lanes, threads=1, jit_target=target)
-        self.pipes = {f: self.dev.pipeline(vert=FULL, frag=f, color="r32g32b32a32_sfloat") for f in (TAPS, MOVED, FETCH)}
+        self.pipes = {f: self.dev.pipeline(vert=FULL, frag=f, color="r32g32b32a32_sfloat") for f in (TAPS, MOVED, FETCH, SHADOW)}
         self.image = self.dev.image(SIZE, "r32g32b32a32_sfloat")
 
-    def texture(self, pixels: NDArray[Any], texel_format: str, address: str, texel_filter: str = "linear") -> tg.Texture:
-        texture = self.dev.texture(pixels, texel_format, address=address, filter=texel_filter)
-        for frag in self.pipes:
+    def texture(
+        self, pixels: NDArray[Any], texel_format: str, address: str, texel_filter: str = "linear", compare: str | None = None
+    ) -> tg.Texture:
+        texture = self.dev.texture(pixels, texel_format, address=address, filter=texel_filter, compare=compare)
+        for frag in [SHADOW] if compare else [TAPS, MOVED, FETCH]:
             self.draw(texture, (0, 0, 1, 1), frag)  # what is quick at first is optimised after it
         self.dev.wait_compiles()
         return texture
@@ -87,6 +97,9 @@ def drawers() -> list[Drawer]:
 def texels(texel_format: str, size: tuple[int, int] = SIZE) -> NDArray[Any]:
     rng = np.random.default_rng(5)
     components = max(texel_format.count(bits) for bits in ("8", "16", "32"))
+    if texel_format.startswith("d"):
+        depth = rng.random((size[1], size[0]), np.float32)
+        return depth if texel_format == "d32_sfloat" else (depth * 65535).astype(np.uint16)
     if texel_format.endswith("sfloat"):
         pixels = rng.normal(0, 3, (size[1], size[0], components)).astype(np.float16 if "16" in texel_format else np.float32)
         if components == 4 and size == SIZE:
@@ -119,6 +132,12 @@ def test_rows_of_single_texels_too(drawers: list[Drawer], texel_format: str) -> 
     textures = [d.texture(pixels, texel_format, "clamp_to_border", "nearest") for d in drawers]
     for frag in (TAPS, FETCH):
         compare(drawers, textures, frag)
+
+
+@pytest.mark.parametrize("texel_format", ["d32_sfloat", "d16_unorm"])
+def test_rows_of_depths_are_compared(drawers: list[Drawer], texel_format: str) -> None:
+    textures = [d.texture(texels(texel_format), texel_format, "clamp_to_edge", compare="less") for d in drawers]
+    compare(drawers, textures, SHADOW)
 
 
 @pytest.mark.parametrize("size", [(7, 40), (8, 5), (9, 2), (13, 1)])
