@@ -12,8 +12,8 @@ namespace {
 
 /// Of what floats make of coordinates and sums, in terms of their magnitude: a few roundings.
 constexpr double kFloat = 0x1p-21;
-/// Of weights by integers (8-bit codes): two axes and levels, each 2^-15.
-constexpr double kWeight = 0x1p-14;
+/// Of weights by integers (8-bit codes): each is off by 2^-14 at most, and two of four may be the same way.
+constexpr double kWeight = 0x1p-13;
 /// Of the logarithm of derivatives.
 constexpr double kLog = 5e-5;
 
@@ -160,6 +160,10 @@ std::vector<SamplingModel::Tap> SamplingModel::taps(VkSamplerAddressMode mode, d
       all.push_back(tap(k - 1, 0.5 * (kMatrix[0][k] + a * (kMatrix[1][k] + a * (kMatrix[2][k] + a * kMatrix[3][k])))));
     slack *= 3;
   }
+  // Roundings may ask one texel more, with a weight of next to nothing; of infinity that is something.
+  const int last = filter == VK_FILTER_LINEAR ? 1 : 2;
+  if (slack > 0 && a < slack) all.push_back(tap(-last, 0));
+  if (slack > 0 && a > 1 - slack) all.push_back(tap(last + 1, 0));
   for (Tap& t : all) t.slack = slack;
   return all;
 }
