@@ -36,6 +36,9 @@ struct DeviceCreateInfo {
   /// VK_EXT_depth_range_unrestricted: depths in formats of floats are any number, and not limited to 0..1: of viewports, clears, bounds and
   /// shaders. Passes with such a format go without hidden-surface removal, which orders words of 0..1. The others are as ever.
   bool unrestricted_depth = false;
+  /// VK_EXT_dynamic_rendering_unused_attachments: a pipeline may have formats where the pass has no attachment, and the other way round, a
+  /// part of a pass too: nothing is drawn there, and nothing tested. False: that is one of the things that Vulkan forbids (below).
+  bool unused_attachments = false;
   /// What Vulkan forbids though its outcome is plain here is an error (a use that no usage names, a clear beyond the render area, the
   /// least of a colour's samples, types that do not agree, capabilities nobody declared). With a function it is done all the
   /// same and said to it, from any thread: for who must run programs as they are.

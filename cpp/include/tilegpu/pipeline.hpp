@@ -5,11 +5,13 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "tilegpu/descriptor.hpp"
+#include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/shader.hpp"
 #include "tilegpu/state.hpp"
 
@@ -45,6 +47,14 @@ struct InputAttachmentIndices {
   std::array<uint32_t, kMaxColorAttachments> color = {0, 1, 2, 3, 4, 5, 6, 7};  ///< of each attachment; VK_ATTACHMENT_UNUSED: not read
   /// Absent: variables without InputAttachmentIndex read it (float: depth, uint: stencil). VK_ATTACHMENT_UNUSED: not read.
   std::optional<uint32_t> depth, stencil;
+  /// Further indices of attachments that have one above: a subpass may name an attachment more than once.
+  struct Alias {
+    uint32_t attachment = 0;  ///< a colour, kDepth or kStencil
+    uint32_t index = 0;
+  };
+  static constexpr uint32_t kDepth = kMaxColorAttachments, kStencil = kMaxColorAttachments + 1;
+  static constexpr uint32_t kMost = 1024;
+  std::vector<Alias> aliases;  ///< at most kMost
   /// What no attachment has is read from memory, through the descriptor, at the pixel's own place and layer. False: it is an error.
   bool others_in_memory = false;
 };
@@ -102,6 +112,9 @@ class TILEGPU_API Pipeline {
   DynamicStates dynamic() const { return dynamic_; }
   const pipeline::Program& program() const { return *program_; }
   const Ptr<const pipeline::Program>& shared_program() const { return program_; }
+  /// The program as it is in a pass that lacks some of the targets, a bit for each (colours, depth, stencil): it does not write them, and
+  /// reads them as zeros. Made when it is asked for first.
+  Expected<Ptr<const pipeline::Program>> without(uint32_t absent) const;
   /// Where no dynamic state decides about code or classification; else null.
   const Ptr<const pipeline::Resolved>& resolved() const { return resolved_; }
 
@@ -110,6 +123,8 @@ class TILEGPU_API Pipeline {
   DynamicStates dynamic_;
   Ptr<const pipeline::Program> program_;
   Ptr<const pipeline::Resolved> resolved_;
+  mutable ForkMutex variants_mutex_;
+  mutable std::map<uint32_t, Ptr<const pipeline::Program>> variants_;  // by `absent`
 };
 
 }  // namespace tilegpu

@@ -38,6 +38,8 @@ struct RenderingAttachment {
   VkAttachmentLoadOp load_op = VK_ATTACHMENT_LOAD_OP_LOAD;      ///< LOAD, CLEAR, DONT_CARE, NONE_EXT
   VkAttachmentStoreOp store_op = VK_ATTACHMENT_STORE_OP_STORE;  ///< STORE, DONT_CARE, NONE
   VkClearValue clear = {};
+  /// Without a view: of an image of one sample that is rendered to with several (RenderingInfo::single_sampled_samples), how they are
+  /// reduced as they are stored; none: colours that are no integers to their average, the rest to sample 0.
   VkResolveModeFlagBits resolve_mode = VK_RESOLVE_MODE_NONE;
   Ptr<ImageView> resolve_view;
   bool input_only = false;  ///< read as an input attachment and never drawn to: the image needs that usage alone
@@ -77,8 +79,8 @@ struct RenderingInfo {
   std::vector<RenderingAttachment> color;  ///< view null: unused slot
   RenderingAttachment depth, stencil;      ///< view null: absent
   ShadingRateAttachment shading_rate;
-  /// Multisampled rendering to single-sampled images: the samples to render with, resolved as they are stored. 0: as the
-  /// attachments; without any, as the first pipeline that draws.
+  /// Multisampled rendering to single-sampled images: the samples to render with. Attachments of one sample are loaded into all of them,
+  /// and resolved as they are stored; others have as many. 0: as the attachments; without any, as the first pipeline that draws.
   uint32_t single_sampled_samples = 0;
   FramebufferDesc desc;
   std::optional<HiddenSurfaceRemoval> hsr;  ///< none: the device's

@@ -264,6 +264,10 @@ void fields(A& a, GraphicsPipelineCreateInfo& i) {
     a.flag(there, "input attachment"), a.number(value, "input attachment");
     *index = there ? std::optional(value) : std::nullopt;
   }
+  using Alias = InputAttachmentIndices::Alias;
+  a.list(i.input_attachments.aliases, 8, InputAttachmentIndices::kMost, "input attachments", [&](Alias& alias) {
+    a.below(alias.attachment, InputAttachmentIndices::kStencil + 1, "input attachment"), a.number(alias.index, "input attachment");
+  });
   a.flag(i.input_attachments.others_in_memory, "input attachment");
   a.list(i.dynamic_states, 4, 2 * kDynamicStates, "dynamic states", [&](VkDynamicState& s) { a.number(s, "dynamic state"); });
   a.text(i.label, "label");

@@ -72,6 +72,7 @@ struct Bound {
   uint32_t first_vertex_buffer = 0, vertex_buffers = 0;  // in Pass::vertex_buffers
   const BoundSets* sets = nullptr;                       // of this pass, or of a piece that it keeps; null: no shader reads one
   uint32_t feedback_loops = 0;                           // targets that its shaders may read (framebuffer::Feedback::loops)
+  uint32_t absent = 0;                                   // targets of the pipeline that the pass lacks: what it runs is without them
 };
 
 /// What a pipeline must have been made for.

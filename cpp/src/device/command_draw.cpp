@@ -11,6 +11,7 @@
 #include "command/same_state.hpp"
 #include "device/binding_tables.hpp"
 #include "device/feedback_loops.hpp"
+#include "device/pass_targets.hpp"
 #include "device/recorder.hpp"
 #include "device/transform_feedback_targets.hpp"
 #include "hsr/vertex_deferral.hpp"
@@ -28,99 +29,35 @@ using device::Recorder;
 
 namespace {
 
-Status check_targets(const command::Pass& pass, const Pipeline& pipeline, const GraphicsState& state) {
-  const GraphicsPipelineCreateInfo& info = pipeline.info();
-  const auto who = [&] { return pass_name(pass) + ", pipeline '" + info.label + "': "; };
-  const bool rasterizes = !state.rasterization.rasterizer_discard;  // else the state of samples is ignored, and perhaps nobody gave it
-  if (rasterizes && static_cast<uint32_t>(state.multisample.samples) != pass.samples)
-    return invalid(who() + "the pipeline is made for " + std::to_string(state.multisample.samples) + " samples, the pass has " +
-                   std::to_string(pass.samples) + "; create the pipeline with rasterizationSamples " + std::to_string(pass.samples));
-  if (const MultisampleState& m = state.multisample; rasterizes && m.sample_locations_enable) {
-    if (pass.samples == 1)
-      return invalid(who() + "sampleLocationsEnable is true, and the pass has 1 sample; sampleLocationSampleCounts are 2, 4, 8 and 16");
-    if (m.sample_locations.count != pass.samples)
-      return invalid(who() + "sampleLocationsPerPixel is " + std::to_string(m.sample_locations.count) + ", and the pass has " +
-                     std::to_string(pass.samples) + " samples; give a location for each of them");
-  }
-  const command::Targets& targets = pass.targets;
-  const size_t count = std::max(info.color_formats.size(), targets.color.size());
-  for (size_t i = 0; i < count; i++) {
-    const VkFormat of_pipeline = i < info.color_formats.size() ? info.color_formats[i] : VK_FORMAT_UNDEFINED;
-    const VkFormat of_pass = i < targets.color.size() ? targets.color[i] : VK_FORMAT_UNDEFINED;
-    if (of_pipeline != of_pass)
-      return invalid(who() + "color[" + std::to_string(i) + "] has format " + format_name(of_pass) + " in the pass and " +
-                     format_name(of_pipeline) + " in the pipeline; they must be the same");
-  }
-  const VkFormat depth = targets.depth, stencil = targets.stencil;
-  if (state.depth_stencil.depth_test && depth == VK_FORMAT_UNDEFINED)
-    return invalid(who() +
-                   "the pipeline tests depth, but the pass has no depth attachment; begin rendering with pDepthAttachment, or create the "
-                   "pipeline without depthTestEnable");
-  if (state.depth_stencil.stencil_test && stencil == VK_FORMAT_UNDEFINED)
-    return invalid(who() +
-                   "the pipeline tests stencil, but the pass has no stencil attachment; begin rendering with pStencilAttachment, or create "
-                   "the pipeline without stencilTestEnable");
-  if (depth != VK_FORMAT_UNDEFINED && info.depth_format != depth)
-    return invalid(who() + "depth has format " + format_name(depth) + " in the pass and " + format_name(info.depth_format) +
-                   " in the pipeline; they must be the same");
-  if (state.depth_stencil.stencil_test && info.stencil_format != stencil)
-    return invalid(who() + "stencil has format " + format_name(stencil) + " in the pass and " + format_name(info.stencil_format) +
-                   " in the pipeline; they must be the same");
-  for (const shader::InputSource& input : pipeline.program().inputs) {
-    const bool of_depth = input.target == shader::kInputDepth;
-    if (!of_depth && input.target != shader::kInputStencil) continue;
-    const VkFormat of_pass = of_depth ? depth : stencil;
-    if (of_pass != input.format)
-      return invalid(who() + "the fragment shader reads " + (of_depth ? "depth" : "stencil") + " as an input attachment; its format is " +
-                     format_name(of_pass) + " in the pass and " + format_name(input.format) + " in the pipeline; they must be the same");
-  }
-  return Ok{};
-}
-
-// Formats of depth and stencil that nothing tests, and usages of what the tile is read as (VUID-vkCmdDraw-pDepthAttachment-07617,
-// -pStencilAttachment-06182, -07618, VUID-VkWriteDescriptorSet-descriptorType-00338).
-Status check_untested(const command::Pass& pass, const Pipeline& pipeline) {
-  const GraphicsPipelineCreateInfo& info = pipeline.info();
-  const auto who = [&] { return pass_name(pass) + ", pipeline '" + info.label + "': "; };
-  for (const auto& [name, of_pass, of_pipeline, aspect] :
-       {std::tuple("depth", pass.targets.depth, info.depth_format, VK_IMAGE_ASPECT_DEPTH_BIT),
-        std::tuple("stencil", pass.targets.stencil, info.stencil_format, VK_IMAGE_ASPECT_STENCIL_BIT)})
-    if (of_pass != of_pipeline && !(info.untested_aspects & aspect))
-      return invalid(who() + name + " has format " + format_name(of_pass) + " in the pass and " + format_name(of_pipeline) +
-                     " in the pipeline; they must be the same");
-  for (const shader::InputSource& input : pipeline.program().inputs) {
-    const RenderingAttachment* a = input.target == shader::kInputDepth     ? &pass.info.depth
-                                   : input.target == shader::kInputStencil ? &pass.info.stencil
-                                   : input.target < pass.info.color.size() ? &pass.info.color[input.target]
-                                                                           : nullptr;
-    if (!a || !a->view || !resource::lacks(*a->view->image(), VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT)) continue;
-    return resource::usage_error(who() + "the fragment shader reads an input attachment", *a->view->image(),
-                                 VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT);
-  }
-  return Ok{};
-}
-
 // The bound pipeline and what was set, as one: what fixed functions read, and what the draw runs.
 Status take_state(Recorder& r, command::Pass& pass) {
   const Pipeline& pipeline = *r.dynamic.pipeline();
   const auto named = [&](const Error& error) { return Error{error.code, pass_name(pass) + ", " + error.message}; };
   if (Status ok = r.dynamic.take(); !ok) return named(ok.error());
   std::optional<GraphicsState> without_tests;
-  if (const VkImageAspectFlags left_out = pipeline.info().untested_aspects)
-    pipeline::leave_out_tests(left_out, without_tests.emplace(r.dynamic.state()).depth_stencil);
+  const auto leave_out = [&](VkImageAspectFlags aspects) {
+    if (!aspects) return;
+    if (!without_tests) without_tests.emplace(r.dynamic.state());
+    pipeline::leave_out_tests(aspects, without_tests->depth_stencil);
+  };
+  leave_out(pipeline.info().untested_aspects);
+  if (const GraphicsState& asked = without_tests ? *without_tests : r.dynamic.state(); !asked.rasterization.rasterizer_discard)
+    if (Status ok = device::adopt_samples(r, static_cast<uint32_t>(asked.multisample.samples)); !ok) return ok.error();
+  if (Status ok = device::check_targets(r, pass, pipeline, without_tests ? *without_tests : r.dynamic.state()); !ok) return ok.error();
+  leave_out(device::unused_aspects(pass.targets, pipeline.info()));
   const GraphicsState& state = without_tests ? *without_tests : r.dynamic.state();
-  if (!state.rasterization.rasterizer_discard)
-    if (Status ok = device::adopt_samples(r, static_cast<uint32_t>(state.multisample.samples)); !ok) return ok.error();
-  if (Status ok = check_targets(pass, pipeline, state); !ok) return ok.error();
-  if (Status ok = device::forbid(r, check_untested(pass, pipeline)); !ok) return ok;
   if (Status ok = pipeline::check_topology(pipeline.program(), state); !ok) return named(ok.error());
   if (Status ok = pipeline::check_drawn_lines(pipeline.program(), state); !ok) return named(ok.error());
-  if (r.dynamic.needs_resolving()) {
-    if (pipeline.resolved()) {
+  const uint32_t absent = device::absent_targets(pass.targets, pipeline.info());
+  if (r.dynamic.needs_resolving() || absent != r.absent_targets) {
+    r.absent_targets = absent;
+    if (pipeline.resolved() && !absent) {
       r.state.resolved = pipeline.resolved();
     } else {
       device::DeviceState& device = r.device->state();
-      auto resolved = device.resolved.find(*device.jit, pipeline.shared_program(), state, device.threads);
+      auto program = pipeline.without(absent);
+      if (!program) return named(program.error());
+      auto resolved = device.resolved.find(*device.jit, *program, state, device.threads);
       if (!resolved) return named(resolved.error());
       r.state.resolved = std::move(*resolved);
     }
@@ -141,6 +78,7 @@ void keep_bound(const Recorder& r, command::Pass& pass) {
   bound.index_buffer = r.index_buffer;
   bound.sets = r.bound_sets;
   bound.feedback_loops = pass.feedback.loops;
+  bound.absent = r.absent_targets;
   bound.first_vertex_buffer = static_cast<uint32_t>(pass.vertex_buffers.size());
   for (uint32_t left = r.bound_vertex_buffers; left; left &= left - 1) {
     const auto i = static_cast<uint32_t>(std::countr_zero(left));

@@ -73,7 +73,8 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   if (device::rasterizes(part))
     if (Status ok = device::adopt_samples(r, part.samples); !ok) return ok;
   const bool any_samples = !device::rasterizes(part) && part.targets.empty();
-  if (!(part.targets == pass.targets) || (part.samples != pass.samples && !any_samples))
+  if (Status ok = device::check_part_targets(r, pass, part); !ok) return ok;
+  if (part.samples != pass.samples && !any_samples)
     return invalid(who + "its inheritance info has other formats or samples than the pass; they must be the same");
   const bool in_query = r.active_query >= 0 || (r.inherits && r.making->part_in_query);  // perhaps
   if (in_query && (!secondary.part_in_query || !part.queries.empty()))
@@ -138,10 +139,13 @@ Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& se
         if (r.open)
           if (Status ok = check_part(r, *piece); !ok) return ok;
         if (Status ok = note_nesting(r, *piece); !ok) return ok;
-        if (r.open)
-          device::join_secondary(*r.open, piece, r.active_query);
-        else
+        if (!r.open) {
           r.making->commands.emplace_back(command::ExecuteCommands{piece});
+          continue;
+        }
+        auto refits = device::refit_states(r, *r.open, *piece->part);
+        if (!refits) return refits.error();
+        device::join_secondary(*r.open, piece, r.active_query, *refits);
       }
     }
     r.state_dirty = true;  // the pass's newest state may be another's

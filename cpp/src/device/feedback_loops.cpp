@@ -59,7 +59,8 @@ Status check_split(const Recorder& r, const std::string& reader) {
   };
   if (r.transform_feedback >= 0) return cant("transform feedback is active; end it before the barrier");
   if (pass.info.flags) return cant("it is suspended or resumed; begin a pass in one piece");
-  if (pass.info.single_sampled_samples) return cant("its samples have no image; give attachments of several samples");
+  if (pass.info.single_sampled_samples)
+    return cant("it renders with several samples to images of one, which can't keep them; give attachments of several samples");
   const auto has_pieces = [](const RenderingAttachment& a) { return a.pieces.has_value(); };
   if (std::any_of(pass.info.color.begin(), pass.info.color.end(), has_pieces) || has_pieces(pass.info.depth) ||
       has_pieces(pass.info.stencil))

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "device/binding_tables.hpp"
+#include "pipeline/create.hpp"
 #include "records/records.hpp"
 
 namespace tilegpu::device {
@@ -22,7 +23,16 @@ using command::RecordedCommand;
 struct Fit {
   const DrawState* (*state)(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound);
   int32_t active_query = -1;
+  const Refits* refits = nullptr;  // of states whose targets the pass lacks; null: none
 };
+
+void refit(Pass& pass, const Refit& to) {
+  DrawState& state = pass.states.back();
+  state.resolved = to.resolved;
+  pipeline::leave_out_tests(to.unused_aspects, state.depth_stencil);
+  pass.bound.back().absent = to.absent;
+  if (!to.resolved->coming.is_there()) pass.coming.push_back(to.resolved);
+}
 
 const DrawState* copied(Pass& pass, const Pass& piece, const DrawState& of_piece, const command::Bound& bound) {
   command::Bound& kept = pass.bound.emplace_back(bound);
@@ -47,6 +57,17 @@ const DrawState* fitted(Pass& pass, const Pass& piece, const DrawState& of_piece
   return &state;
 }
 
+// Within the pass's area, of what the pass has: of nothing nothing is cleared.
+void fit_clear(const Pass& pass, command::ClearCall& clear) {
+  clear.rect = intersect(clear.rect, pass.render_area);
+  if (pass.targets.depth == VK_FORMAT_UNDEFINED) clear.aspects &= ~VK_IMAGE_ASPECT_DEPTH_BIT;
+  if (pass.targets.stencil == VK_FORMAT_UNDEFINED) clear.aspects &= ~VK_IMAGE_ASPECT_STENCIL_BIT;
+  const auto color = static_cast<size_t>(std::max(clear.attachment, 0));
+  const bool there =
+      clear.attachment < 0 ? clear.aspects != 0 : color < pass.targets.color.size() && pass.targets.color[color] != VK_FORMAT_UNDEFINED;
+  if (!there) clear.rect = {};
+}
+
 // The commands of a piece behind those of the pass; of its states those that commands use, once each.
 void append(Pass& pass, const Pass& piece, const Fit& fit) {
   const int32_t first_query = static_cast<int32_t>(pass.queries.size());
@@ -62,7 +83,10 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
       from = draw.state;
       assert(places.count(from) && piece.bound.size() == piece.states.size());
       const size_t at = places.find(from)->second;
-      if (!of_place[at]) of_place[at] = fit.state(pass, piece, *from, piece.bound[at]);
+      if (!of_place[at]) {
+        of_place[at] = fit.state(pass, piece, *from, piece.bound[at]);
+        if (fit.refits && fit.refits->contains(at)) refit(pass, fit.refits->at(at));
+      }
       to = of_place[at];
     }
     draw.state = to;
@@ -79,7 +103,7 @@ void append(Pass& pass, const Pass& piece, const Fit& fit) {
       case RecordedCommand::Kind::clear:
         pass.commands.push_back({c.kind, static_cast<uint32_t>(pass.clears.size())});
         pass.clears.push_back(piece.clears[c.index]);
-        pass.clears.back().rect = intersect(pass.clears.back().rect, pass.render_area);
+        fit_clear(pass, pass.clears.back());
         break;
       case RecordedCommand::Kind::indirect: {
         command::IndirectDraw indirect = piece.indirects[c.index];
@@ -192,10 +216,10 @@ Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>&
 
 }  // namespace
 
-void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query) {
+void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query, const Refits& refits) {
   assert(secondary->part);
   pass.executed.push_back({secondary, pass.commands.size(), pass.queries.size(), active_query});
-  append(pass, *secondary->part, {fitted, active_query});
+  append(pass, *secondary->part, {fitted, active_query, &refits});
 }
 
 namespace {

@@ -6,13 +6,14 @@
 
 #include "command/recording.hpp"
 #include "device/device_state.hpp"
+#include "device/pass_targets.hpp"
 #include "exec/execution.hpp"
 
 namespace tilegpu::device {
 
 /// The commands of a secondary behind those of an open pass; `active_query` of the pass counts what has no query of its own. What the
-/// secondary could not know, the pass's areas, is applied to its states.
-void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query);
+/// secondary could not know, the pass's areas, is applied to its states, and `refits`.
+void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query, const Refits& refits);
 
 /// Passes and dispatches with sets that may be updated after they were bound become copies with what those sets hold now. To be called
 /// before the next.

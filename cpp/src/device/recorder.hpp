@@ -90,6 +90,7 @@ struct Recorder {
   // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
   command::StateRecorder dynamic;
   command::DrawState state;
+  uint32_t absent_targets = 0;                // that the state was resolved without (device/pass_targets.hpp)
   const command::DrawState* drawn = nullptr;  // of the open pass: as the last draw took it
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;
   uint32_t bound_vertex_buffers = 0;  // a bit each; those of them that are null give zeros

@@ -72,13 +72,14 @@ void map_store_and_resolve(const RenderingAttachment& a, const PassShape& shape,
   if (stores) {
     store.store = true;
     store.view = a.view;
-    if (shape.single_sampled) {
+    if (shape.single_sampled && a.view->image()->sample_count() == 1) {
       const bool average = t.is_color ? !vk::find_format(a.view->info().format)->is_integer() : false;
       store.msaa = average ? MsaaCopy::average : MsaaCopy::sample_zero;
+      if (a.resolve_mode != VK_RESOLVE_MODE_NONE && !a.resolve_view) store.msaa = reduction(a.resolve_mode);
       store.always = true;  // after a split, bins without primitives in the last part still wait in the spill image
     }
   }
-  if (a.resolve_mode == VK_RESOLVE_MODE_NONE) return;
+  if (a.resolve_mode == VK_RESOLVE_MODE_NONE || !a.resolve_view) return;
   ResolveTarget& resolve = *t.resolve;
   resolve.in_bounds = {t.own, reduction(a.resolve_mode)};
   resolve.border = {ResolveOp::image, MsaaCopy::single};

@@ -105,9 +105,9 @@ struct Checker {
   Status check_samples(const ImageView& view, const std::string& name) {
     const uint32_t count = view.image()->sample_count();
     if (info.single_sampled_samples) {
-      if (count == 1) return Ok{};
+      if (count == 1 || count == info.single_sampled_samples) return Ok{};
       return field_error(pass, name + ".samples", number(count),
-                         "1, because single_sampled_samples is " + number(info.single_sampled_samples),
+                         "1, or as many, because single_sampled_samples is " + number(info.single_sampled_samples),
                          "use a single-sampled image, or 0 for single_sampled_samples");
     }
     if (samples == 0) {
@@ -135,7 +135,8 @@ struct Checker {
     const bool known = a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT || a.resolve_mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT ||
                        a.resolve_mode == VK_RESOLVE_MODE_MIN_BIT || a.resolve_mode == VK_RESOLVE_MODE_MAX_BIT;
     if (!known) return field_error(pass, name + ".resolve_mode", number(a.resolve_mode), "none, average, sample_zero, min or max", "");
-    if (!a.resolve_view)
+    const bool as_stored = !a.resolve_view && info.single_sampled_samples > 1 && a.view->image()->sample_count() == 1;
+    if (!a.resolve_view && !as_stored)
       return field_error(pass, name + ".resolve_view", "null", "a view, because resolve_mode is set", "give the image to resolve to");
     const uint32_t count = info.single_sampled_samples ? info.single_sampled_samples : a.view->image()->sample_count();
     if (count == 1)
@@ -146,6 +147,7 @@ struct Checker {
     if (integer && a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT) {
       return field_error(pass, name + ".resolve_mode", "average", "sample_zero, min or max for integers", "integers have no average");
     }
+    if (as_stored) return Ok{};
     const std::string resolve_name = name + ".resolve_view";
     if (Status view = check_view(*a.resolve_view, aspect, resolve_name); !view) return view.error();
     if (a.resolve_view->image()->sample_count() != 1) {
@@ -301,7 +303,7 @@ struct Checker {
       if (Status pieces = check_pieces(a, aspect, name); !pieces) return pieces.error();
     if (Status resolve = check_resolve(a, aspect, name); !resolve) return resolve.error();
     shrink_extent(*a.view);
-    if (a.resolve_mode != VK_RESOLVE_MODE_NONE) shrink_extent(*a.resolve_view);
+    if (a.resolve_mode != VK_RESOLVE_MODE_NONE && a.resolve_view) shrink_extent(*a.resolve_view);
     return Ok{};
   }
 

@@ -111,6 +111,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_depth_clip_enable,
     Extension::EXT_depth_range_unrestricted,
     Extension::EXT_descriptor_indexing,
+    Extension::EXT_dynamic_rendering_unused_attachments,
     Extension::EXT_extended_dynamic_state,
     Extension::EXT_extended_dynamic_state2,
     Extension::EXT_extended_dynamic_state3,
@@ -176,6 +177,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_4444_formats,
     Extension::EXT_memory_budget,
     Extension::EXT_multi_draw,
+    Extension::EXT_multisampled_render_to_single_sampled,
     Extension::EXT_mutable_descriptor_type,
     Extension::VALVE_mutable_descriptor_type,
     Extension::EXT_primitive_topology_list_restart,
@@ -205,12 +207,13 @@ void set_state_features(Features& f) {
   f.separateDepthStencilLayouts = true;
   f.samplerMirrorClampToEdge = true;
   f.scalarBlockLayout = true;
-  f.dynamicRendering = true;
+  f.dynamicRendering = f.dynamicRenderingUnusedAttachments = true;
   f.inlineUniformBlock = true;
   f.pipelineCreationCacheControl = true;
   f.advancedBlendCoherentOperations = true;  // draws blend in order anyway
   f.attachmentFeedbackLoopLayout = f.attachmentFeedbackLoopDynamicState = true;
   f.colorWriteEnable = true;
+  f.multisampledRenderToSingleSampled = true;
   f.depthBiasControl = f.leastRepresentableValueForceUnormRepresentation = f.floatRepresentation = f.depthBiasExact = true;
   f.depthClampControl = true;
   f.depthClipControl = true;

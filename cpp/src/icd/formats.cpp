@@ -85,7 +85,12 @@ constexpr VkImageUsageFlags kAttachments = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT |
 constexpr VkImageCreateFlags kFlags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
                                       VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT |
                                       VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT | VK_IMAGE_CREATE_DISJOINT_BIT |
-                                      VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT;
+                                      VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT |
+                                      VK_IMAGE_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT;
+
+bool is_attachment(VkFormatFeatureFlags2 features) {
+  return features & (VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT);
+}
 
 }  // namespace
 
@@ -96,6 +101,8 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   if (!features || info.flags & ~kFlags) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   if (info.flags & VK_IMAGE_CREATE_DISJOINT_BIT && !(features & VK_FORMAT_FEATURE_2_DISJOINT_BIT)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   if (info.flags & VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT && !vk::find_format(info.format)->depth_bits)
+    return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  if (info.flags & VK_IMAGE_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT && !is_attachment(features))
     return VK_ERROR_FORMAT_NOT_SUPPORTED;
   constexpr VkImageCreateFlags kOfVolumes = VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT;
   if (info.flags & kOfVolumes && info.type != VK_IMAGE_TYPE_3D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
@@ -131,7 +138,7 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   out.sampleCounts = VK_SAMPLE_COUNT_1_BIT;
   if (info.type == VK_IMAGE_TYPE_2D && info.tiling == VK_IMAGE_TILING_OPTIMAL && !cube &&
       usage & (kAttachments | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT) &&
-      features & (VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT))
+      is_attachment(features))
     out.sampleCounts = limits.framebufferColorSampleCounts;
   out.maxResourceSize = capabilities().properties.maxMemoryAllocationSize;
   return VK_SUCCESS;

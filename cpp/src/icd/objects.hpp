@@ -266,7 +266,8 @@ struct Subpass {
   uint32_t view_mask = 0;
   uint32_t shading_rate = VK_ATTACHMENT_UNUSED;  ///< VkFragmentShadingRateAttachmentInfoKHR
   VkExtent2D shading_rate_texel = {0, 0};
-  bool keeps_apart = false;  ///< from those before it: VkRenderPassCreationControlEXT
+  bool keeps_apart = false;     ///< from those before it: VkRenderPassCreationControlEXT
+  uint32_t single_sampled = 0;  ///< VkMultisampledRenderToSingleSampledInfoEXT: samples that attachments of one are rendered to with
 };
 
 /// Subpasses that are one pass of tiles (icd/subpass.hpp). Attachments by number.
@@ -276,6 +277,7 @@ struct TilePass {
   std::vector<uint32_t> resolve;  ///< of each color
   uint32_t depth_stencil = VK_ATTACHMENT_UNUSED, depth_stencil_resolve = VK_ATTACHMENT_UNUSED;
   VkResolveModeFlagBits depth_resolve_mode = VK_RESOLVE_MODE_NONE, stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
+  uint32_t single_sampled = 0;  ///< of all of its subpasses
 };
 
 }  // namespace tilegpu::icd

@@ -149,6 +149,10 @@ void VKAPI_CALL GetPhysicalDeviceFormatProperties2(VkPhysicalDevice physicalDevi
     wide->linearTilingFeatures = wide->optimalTilingFeatures = image_features(format);
     wide->bufferFeatures = buffer_features(format);
   }
+  // Resolves of every format are done in the tile.
+  using Resolve = VkSubpassResolvePerformanceQueryEXT;
+  if (auto* resolve = find_next<Resolve>(pFormatProperties->pNext, VK_STRUCTURE_TYPE_SUBPASS_RESOLVE_PERFORMANCE_QUERY_EXT))
+    resolve->optimal = VK_TRUE;
 }
 
 namespace {

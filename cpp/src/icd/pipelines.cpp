@@ -279,6 +279,25 @@ void take_local_read(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCre
   }
 }
 
+// Attachments that the subpass names as inputs more than once.
+void take_aliases(const Subpass& subpass, const TilePass& tiles, const SubpassTargets& targets, InputAttachmentIndices& out) {
+  out.aliases.clear();
+  const auto add = [&](uint32_t attachment, std::optional<uint32_t> first, uint32_t index) {
+    if (first != index && out.aliases.size() < InputAttachmentIndices::kMost) out.aliases.push_back({attachment, index});
+  };
+  for (uint32_t i = 0; i < subpass.inputs.size(); ++i) {
+    const uint32_t a = subpass.inputs[i];
+    if (a == VK_ATTACHMENT_UNUSED || is_fetched(subpass, a)) continue;
+    if (a == tiles.depth_stencil) {
+      const VkImageAspectFlags aspects = subpass.input_aspects[i];
+      if (aspects & VK_IMAGE_ASPECT_DEPTH_BIT && targets.depth) add(InputAttachmentIndices::kDepth, out.depth, i);
+      if (aspects & VK_IMAGE_ASPECT_STENCIL_BIT && targets.stencil) add(InputAttachmentIndices::kStencil, out.stencil, i);
+    } else if (const uint32_t slot = slot_of(tiles, a); slot != VK_ATTACHMENT_UNUSED) {
+      add(slot, out.color[slot], i);
+    }
+  }
+}
+
 // What the pass has: of a subpass, or of dynamic rendering, whose formats are the output's alone.
 void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibraryFlagsEXT parts, GraphicsPipelineCreateInfo& out) {
   if (!in.renderPass) {
@@ -310,10 +329,12 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
   out.input_attachments.others_in_memory = !std::all_of(subpass.inputs.begin(), subpass.inputs.end(), in_tile);
   if (subpass.depth_stencil == VK_ATTACHMENT_UNUSED)  // of the subpass; the others of its tile pass may have one
     out.untested_aspects = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
-  if (tiles.depth_stencil == VK_ATTACHMENT_UNUSED) return;
-  const auto input = [&](VkImageAspectFlagBits aspect) { return input_of(subpass, tiles.depth_stencil, aspect); };
-  if (targets.depth != VK_FORMAT_UNDEFINED) out.input_attachments.depth = input(VK_IMAGE_ASPECT_DEPTH_BIT);
-  if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input(VK_IMAGE_ASPECT_STENCIL_BIT);
+  if (tiles.depth_stencil != VK_ATTACHMENT_UNUSED) {
+    const auto input = [&](VkImageAspectFlagBits aspect) { return input_of(subpass, tiles.depth_stencil, aspect); };
+    if (targets.depth != VK_FORMAT_UNDEFINED) out.input_attachments.depth = input(VK_IMAGE_ASPECT_DEPTH_BIT);
+    if (targets.stencil != VK_FORMAT_UNDEFINED) out.input_attachments.stencil = input(VK_IMAGE_ASPECT_STENCIL_BIT);
+  }
+  take_aliases(subpass, tiles, targets, out.input_attachments);
 }
 
 // Vulkan ignores tests of what the pass does not have, also those that commands switch on.

@@ -80,7 +80,8 @@ void note_uses(VkRenderPass_T& pass) {
 // What a program can learn of its subpasses, where it listens to VERBOSE messages.
 void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std::vector<std::optional<Apart>>& apart) {
   const bool fetches = std::any_of(pass.subpasses.begin(), pass.subpasses.end(), [](const Subpass& s) { return !s.fetched.empty(); });
-  if (pass.subpasses.size() < 2 && !fetches) return;
+  const std::string single_sampled = explain_single_sampled(pass);
+  if (pass.subpasses.size() < 2 && !fetches && single_sampled.empty()) return;
   std::string text = "render pass: " + std::to_string(pass.subpasses.size()) +
                      (pass.subpasses.size() == 1 ? " subpass is " : " subpasses are ") + std::to_string(pass.tile_passes.size()) +
                      (pass.tile_passes.size() == 1 ? " tile pass" : " tile passes");
@@ -90,6 +91,7 @@ void explain_tile_passes(VkDevice device, const VkRenderPass_T& pass, const std:
     for (const uint32_t a : pass.subpasses[s].fetched)
       text += "; subpass " + std::to_string(s) + " reads input attachment " + std::to_string(a) +
               " from memory: " + why_fetched(pass, pass.subpasses[s], a);
+  text += single_sampled;
   if (Explained* explained = Explained::asked()) explained->made_pass(text);
   say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_VERBOSE_BIT_EXT, text);
 }
@@ -114,6 +116,13 @@ void give_feedback(const VkRenderPassCreateInfo2& info, const VkRenderPass_T& pa
 bool keeps_apart(const void* next) {
   const auto* control = find_next<VkRenderPassCreationControlEXT>(next, VK_STRUCTURE_TYPE_RENDER_PASS_CREATION_CONTROL_EXT);
   return control && control->disallowMerging;
+}
+
+// VK_EXT_multisampled_render_to_single_sampled, of a subpass or of dynamic rendering; 0: not enabled.
+uint32_t single_sampled_of(const void* next) {
+  using Info = VkMultisampledRenderToSingleSampledInfoEXT;
+  const auto* info = find_next<Info>(next, VK_STRUCTURE_TYPE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_INFO_EXT);
+  return info && info->multisampledRenderToSingleSampledEnable ? static_cast<uint32_t>(info->rasterizationSamples) : 0;
 }
 
 // Every attachment that a subpass names is there: tables are looked up by these numbers from here on.
@@ -197,6 +206,7 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
       subpass.depth_stencil_resolve = attachment_of(resolve->pDepthStencilResolveAttachment);
       subpass.depth_resolve_mode = resolve->depthResolveMode, subpass.stencil_resolve_mode = resolve->stencilResolveMode;
     }
+    subpass.single_sampled = single_sampled_of(in.pNext);
     using Rates = VkFragmentShadingRateAttachmentInfoKHR;
     if (const auto* rates = find_next<Rates>(in.pNext, VK_STRUCTURE_TYPE_FRAGMENT_SHADING_RATE_ATTACHMENT_INFO_KHR)) {
       subpass.shading_rate = attachment_of(rates->pFragmentShadingRateAttachment);
@@ -387,6 +397,7 @@ void begin_tile_pass(VkCommandBuffer commands) {
   info.render_area = open.area;
   info.layer_count = open.layers;
   info.view_mask = open.render_pass->subpasses[open.subpass].view_mask;
+  info.single_sampled_samples = tiles.single_sampled;
   for (size_t i = 0; i < tiles.color.size(); ++i) {
     RenderingAttachment color = attachment_of(open, tiles, tiles.color[i], false);
     if (tiles.color[i] != VK_ATTACHMENT_UNUSED && tiles.resolve[i] != VK_ATTACHMENT_UNUSED) {
@@ -399,6 +410,8 @@ void begin_tile_pass(VkCommandBuffer commands) {
     const vk::FormatInfo& format = *vk::find_format(open.render_pass->attachments[tiles.depth_stencil].format);
     if (format.depth_bits) info.depth = attachment_of(open, tiles, tiles.depth_stencil, false);
     if (format.stencil_bits) info.stencil = attachment_of(open, tiles, tiles.depth_stencil, true);
+    if (tiles.single_sampled && open.render_pass->attachments[tiles.depth_stencil].samples == VK_SAMPLE_COUNT_1_BIT)
+      info.depth.resolve_mode = tiles.depth_resolve_mode, info.stencil.resolve_mode = tiles.stencil_resolve_mode;
     if (tiles.depth_stencil_resolve != VK_ATTACHMENT_UNUSED) {
       const Ptr<tilegpu::ImageView>& target = open.views[tiles.depth_stencil_resolve]->core;
       if (format.depth_bits && tiles.depth_resolve_mode)
@@ -488,13 +501,14 @@ void VKAPI_CALL CmdEndRenderPass(VkCommandBuffer commandBuffer) { CmdEndRenderPa
 
 // --- dynamic rendering
 
-static RenderingAttachment attachment_of(const VkRenderingAttachmentInfo* in) {
+static RenderingAttachment attachment_of(const VkRenderingAttachmentInfo* in, bool single_sampled) {
   RenderingAttachment out;
   if (!in || !in->imageView) return out;
   out.view = in->imageView->core;
   out.load_op = in->loadOp, out.store_op = in->storeOp;
   out.clear = in->clearValue;
   if (in->resolveMode && in->resolveImageView) out.resolve_mode = in->resolveMode, out.resolve_view = in->resolveImageView->core;
+  if (single_sampled && in->resolveMode && out.view->image()->sample_count() == 1) out.resolve_mode = in->resolveMode;
   return out;
 }
 
@@ -505,9 +519,10 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   info.render_area = area_of(in->pNext, in->renderArea);
   info.layer_count = std::max(1U, in->layerCount);
   info.view_mask = in->viewMask;
-  for (uint32_t i = 0; i < in->colorAttachmentCount; ++i) info.color.push_back(attachment_of(&in->pColorAttachments[i]));
-  info.depth = attachment_of(in->pDepthAttachment);
-  info.stencil = attachment_of(in->pStencilAttachment);
+  const uint32_t samples = info.single_sampled_samples = single_sampled_of(in->pNext);
+  for (uint32_t i = 0; i < in->colorAttachmentCount; ++i) info.color.push_back(attachment_of(&in->pColorAttachments[i], samples));
+  info.depth = attachment_of(in->pDepthAttachment, samples);
+  info.stencil = attachment_of(in->pStencilAttachment, samples);
   using Rates = VkRenderingFragmentShadingRateAttachmentInfoKHR;
   const auto* rates = find_next<Rates>(in->pNext, VK_STRUCTURE_TYPE_RENDERING_FRAGMENT_SHADING_RATE_ATTACHMENT_INFO_KHR);
   if (rates && rates->imageView) info.shading_rate = {rates->imageView->core, rates->shadingRateAttachmentTexelSize};

@@ -92,7 +92,12 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
   info.mip_levels = pCreateInfo->mipLevels, info.array_layers = pCreateInfo->arrayLayers;
   info.samples = pCreateInfo->samples;
   info.usage = asked.usage;
-  info.flags = pCreateInfo->flags;
+  // Any image can be rendered to with several samples.
+  info.flags = pCreateInfo->flags & ~static_cast<VkImageCreateFlags>(VK_IMAGE_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT);
+  if (info.flags != pCreateInfo->flags && info.samples != VK_SAMPLE_COUNT_1_BIT)
+    return fail(
+        device, VK_ERROR_VALIDATION_FAILED_EXT,
+        "image: flags contain MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED, and samples is " + std::to_string(info.samples) + "; it must be 1");
   if (info.flags & VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT) {  // what the core's views of slices can do anyway
     info.flags &= ~static_cast<VkImageCreateFlags>(VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT);
     info.flags |= VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT;

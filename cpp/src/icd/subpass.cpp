@@ -28,8 +28,8 @@ VkSampleCountFlags samples_of(const VkRenderPass_T& pass, const Subpass& subpass
   all.push_back(subpass.depth_stencil);
   all.insert(all.end(), subpass.inputs.begin(), subpass.inputs.end());
   for (const uint32_t a : all)
-    if (a != VK_ATTACHMENT_UNUSED) return pass.attachments[a].samples;
-  return 0;
+    if (a != VK_ATTACHMENT_UNUSED) return samples_of(pass, subpass, a);
+  return subpass.single_sampled;
 }
 
 bool draws_to(const Subpass& subpass, uint32_t attachment) {
@@ -49,7 +49,7 @@ void find_fetched(const VkRenderPass_T& pass, Subpass& subpass) {
     if (a == VK_ATTACHMENT_UNUSED || is_fetched(subpass, a) || holds(a) || a == depth_stencil) continue;
     const bool depth = is_depth_stencil(pass, a);
     const bool room = depth ? depth_stencil == VK_ATTACHMENT_UNUSED : colors.size() < kMaxColorAttachments;
-    if (!room || pass.attachments[a].samples != samples_of(pass, subpass))
+    if (!room || samples_of(pass, subpass, a) != samples_of(pass, subpass))
       subpass.fetched.push_back(a);
     else if (depth)
       depth_stencil = a;
@@ -119,8 +119,9 @@ Obstacle check_samples(const VkRenderPass_T& pass, const TilePass& tiles) {
   uint32_t samples = 0;
   const auto differ = [&](uint32_t a) {
     if (a == VK_ATTACHMENT_UNUSED) return false;
-    if (!samples) samples = static_cast<uint32_t>(pass.attachments[a].samples);
-    return samples != static_cast<uint32_t>(pass.attachments[a].samples);
+    const uint32_t own = samples_of(pass, pass.subpasses[tiles.first], a);  // as all others of the tile pass
+    if (!samples) samples = own;
+    return samples != own;
   };
   if (std::any_of(tiles.color.begin(), tiles.color.end(), differ) || differ(tiles.depth_stencil))
     return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT, "attachments have different numbers of samples"};
@@ -132,8 +133,8 @@ Obstacle check_fetched(const VkRenderPass_T& pass, const TilePass& tiles, const 
   for (const uint32_t a : subpass.fetched)
     for (uint32_t s = tiles.first; s <= tiles.last; ++s)
       if (draws_to(pass.subpasses[s], a))
-        return Apart{pass.attachments[a].samples == samples_of(pass, subpass) ? VK_SUBPASS_MERGE_STATUS_NOT_MERGED_TOO_MANY_ATTACHMENTS_EXT
-                                                                              : VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT,
+        return Apart{samples_of(pass, subpass, a) == samples_of(pass, subpass) ? VK_SUBPASS_MERGE_STATUS_NOT_MERGED_TOO_MANY_ATTACHMENTS_EXT
+                                                                               : VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT,
                      "input attachment " + number(a) + " is read from memory (" + why_fetched(pass, subpass, a) + "), and subpass " +
                          number(s) + " writes it"};
   for (uint32_t s = tiles.first; s <= tiles.last; ++s)
@@ -180,9 +181,31 @@ Obstacle add(const VkRenderPass_T& pass, TilePass& tiles, const Subpass& subpass
       if (Obstacle why = add_resolve(tiles.resolve[slot_of(tiles, subpass.color[i])], subpass.resolve[i], subpass.color[i]); why)
         return why;
   if (Obstacle why = add_resolve(tiles.depth_stencil_resolve, subpass.depth_stencil_resolve, subpass.depth_stencil); why) return why;
-  if (subpass.depth_stencil_resolve != VK_ATTACHMENT_UNUSED)
+  const bool as_stored = subpass.single_sampled && subpass.depth_stencil != VK_ATTACHMENT_UNUSED;
+  if (subpass.depth_stencil_resolve != VK_ATTACHMENT_UNUSED || as_stored)
     tiles.depth_resolve_mode = subpass.depth_resolve_mode, tiles.stencil_resolve_mode = subpass.stencil_resolve_mode;
   return check_samples(pass, tiles);
+}
+
+// VUID-VkMultisampledRenderToSingleSampledInfoEXT-rasterizationSamples-06878, VUID-VkSubpassDescription2-pNext-06870. What is read from
+// memory has the samples of its image, and the shader reads those of the subpass.
+Status check_single_sampled(const VkRenderPass_T& pass, const Subpass& subpass) {
+  if (!subpass.single_sampled) return Ok{};
+  const auto wrong = [](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, text}; };
+  const uint32_t n = subpass.single_sampled;
+  if (n != 2 && n != 4 && n != 8 && n != 16)
+    return wrong("rasterizationSamples of VkMultisampledRenderToSingleSampledInfoEXT is " + number(n) + "; 2, 4, 8 and 16 are there");
+  std::vector<uint32_t> all = subpass.color;
+  all.push_back(subpass.depth_stencil);
+  for (const uint32_t a : all)
+    if (a != VK_ATTACHMENT_UNUSED && samples_of(pass, subpass, a) != n)
+      return wrong("attachment " + number(a) + " has " + number(samples_of(pass, subpass, a)) + " samples, and the subpass renders with " +
+                   number(n) + "; 1 and " + number(n) + " are allowed");
+  for (const uint32_t a : subpass.fetched)
+    if (pass.attachments[a].samples == VK_SAMPLE_COUNT_1_BIT)
+      return Error{VK_ERROR_FEATURE_NOT_PRESENT, "input attachment " + number(a) + " has one sample and is read with " + number(n) +
+                                                     ", for which it must be in the tile: " + why_fetched(pass, subpass, a)};
+  return Ok{};
 }
 
 // What lies between two subpasses must be the same pixel's.
@@ -233,6 +256,10 @@ Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass&
   if (subpass.view_mask != pass.subpasses[joined.first].view_mask)
     return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_VIEWS_MISMATCH_EXT, "it has other views (viewMask) than the subpass before it"};
   const Subpass& first = pass.subpasses[joined.first];
+  if (subpass.single_sampled != first.single_sampled)
+    return Apart{
+        VK_SUBPASS_MERGE_STATUS_NOT_MERGED_SAMPLES_MISMATCH_EXT,
+        "it renders to attachments of one sample with others (VkMultisampledRenderToSingleSampledInfoEXT) than the subpass before it"};
   if (subpass.shading_rate != first.shading_rate || subpass.shading_rate_texel.width != first.shading_rate_texel.width ||
       subpass.shading_rate_texel.height != first.shading_rate_texel.height)
     return Apart{VK_SUBPASS_MERGE_STATUS_NOT_MERGED_UNSPECIFIED_EXT,
@@ -244,8 +271,32 @@ Obstacle add_next(const VkRenderPass_T& pass, const Obstacle& aliases, TilePass&
 
 }  // namespace
 
+uint32_t samples_of(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment) {
+  assert(attachment < pass.attachments.size());
+  const auto own = static_cast<uint32_t>(pass.attachments[attachment].samples);
+  return own == 1 && subpass.single_sampled ? subpass.single_sampled : own;
+}
+
+std::string explain_single_sampled(const VkRenderPass_T& pass) {
+  std::string text;
+  for (size_t s = 0; s < pass.subpasses.size(); ++s) {
+    const Subpass& subpass = pass.subpasses[s];
+    if (!subpass.single_sampled) continue;
+    uint32_t texel_B = 0;
+    std::vector<uint32_t> all = subpass.color;
+    all.push_back(subpass.depth_stencil);
+    for (const uint32_t a : all)
+      if (a != VK_ATTACHMENT_UNUSED && pass.attachments[a].samples == VK_SAMPLE_COUNT_1_BIT)
+        texel_B += vk::find_format(pass.attachments[a].format)->texel_B;
+    text += "; subpass " + number(static_cast<uint32_t>(s)) + " renders with " + number(subpass.single_sampled) +
+            " samples to attachments of one: of each pixel " + number(texel_B * (subpass.single_sampled - 1)) +
+            " bytes stay in the tile that images of as many samples would have";
+  }
+  return text;
+}
+
 std::string why_fetched(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment) {
-  const VkSampleCountFlags own = samples_of(pass, subpass), other = pass.attachments[attachment].samples;
+  const uint32_t own = samples_of(pass, subpass), other = samples_of(pass, subpass, attachment);
   if (own != other) return "it has " + number(other) + " samples, and what the subpass draws to has " + number(own);
   return is_depth_stencil(pass, attachment)
              ? std::string("the tile has another depth and stencil attachment")
@@ -264,6 +315,9 @@ Status group_subpasses(VkRenderPass_T& pass, std::vector<std::optional<Apart>>& 
       pass.tile_passes.back() = std::move(joined);
     } else {
       TilePass& alone = pass.tile_passes.emplace_back(TilePass{s, s, {}, {}});
+      alone.single_sampled = subpass.single_sampled;
+      if (Status ok = check_single_sampled(pass, subpass); !ok)
+        return Error{ok.error().code, "subpass " + number(s) + ": " + ok.error().message};
       if (Obstacle wrong = add(pass, alone, subpass); wrong)
         return Error{VK_ERROR_FEATURE_NOT_PRESENT, "subpass " + number(s) + ": " + wrong->why};
     }
@@ -279,14 +333,15 @@ SubpassTargets targets_of(const VkRenderPass_T& pass, uint32_t subpass) {
   SubpassTargets out;
   for (const uint32_t a : tiles.color) {
     out.color.push_back(a == VK_ATTACHMENT_UNUSED ? VK_FORMAT_UNDEFINED : pass.attachments[a].format);
-    if (a != VK_ATTACHMENT_UNUSED) out.samples = pass.attachments[a].samples;
+    if (a != VK_ATTACHMENT_UNUSED) out.samples = samples_of(pass, pass.subpasses[subpass], a);
   }
+  if (tiles.single_sampled) out.samples = tiles.single_sampled;
   if (tiles.depth_stencil == VK_ATTACHMENT_UNUSED) return out;
   const VkAttachmentDescription2& a = pass.attachments[tiles.depth_stencil];
   const vk::FormatInfo& info = *vk::find_format(a.format);
   if (info.depth_bits) out.depth = a.format;
   if (info.stencil_bits) out.stencil = a.format;
-  out.samples = a.samples;
+  out.samples = samples_of(pass, pass.subpasses[subpass], tiles.depth_stencil);
   return out;
 }
 

@@ -39,6 +39,11 @@ uint32_t input_of(const Subpass& subpass, uint32_t attachment);
 uint32_t input_of(const Subpass& subpass, uint32_t attachment, VkImageAspectFlagBits aspect);
 bool is_fetched(const Subpass& subpass, uint32_t attachment);
 
+/// Samples that the subpass has of an attachment: where it renders to images of one with several, these.
+uint32_t samples_of(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment);
+/// Words of those whose attachments have one sample, and what they don't store; "": none.
+std::string explain_single_sampled(const VkRenderPass_T& pass);
+
 /// Why the subpass reads the attachment from memory.
 std::string why_fetched(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment);
 

@@ -20,6 +20,7 @@ namespace {
 using Base = ReflectedType::Base;
 
 constexpr uint32_t kNoIndex = ~0u;
+static_assert(InputAttachmentIndices::kDepth == shader::kInputDepth && InputAttachmentIndices::kStencil == shader::kInputStencil);
 
 Base base_of(VkFormat format, uint32_t target) {
   if (target == shader::kInputDepth) return Base::f32;
@@ -50,10 +51,15 @@ std::vector<uint32_t> targets_at(const GraphicsPipelineCreateInfo& info, uint32_
   }
   for (uint32_t i = 0; i < kMaxColorAttachments && i < info.color_formats.size(); i++)
     if (indices.color[i] == index) targets.push_back(i);
+  bool depth = indices.depth == index, stencil = indices.stencil == index;
+  for (const InputAttachmentIndices::Alias& alias : indices.aliases) {
+    if (alias.index != index) continue;
+    depth |= alias.attachment == InputAttachmentIndices::kDepth, stencil |= alias.attachment == InputAttachmentIndices::kStencil;
+    if (alias.attachment < info.color_formats.size() && alias.attachment < kMaxColorAttachments) targets.push_back(alias.attachment);
+  }
   // Both aspects of one attachment have one index; the variable's type says which it reads.
-  const bool both = indices.depth == index && indices.stencil == index;
-  if (indices.depth == index && (!both || base == Base::f32)) targets.push_back(shader::kInputDepth);
-  if (indices.stencil == index && (!both || base != Base::f32)) targets.push_back(shader::kInputStencil);
+  if (depth && (!stencil || base == Base::f32)) targets.push_back(shader::kInputDepth);
+  if (stencil && (!depth || base != Base::f32)) targets.push_back(shader::kInputStencil);
   return targets;
 }
 
@@ -67,6 +73,7 @@ std::string mapping_text(const GraphicsPipelineCreateInfo& info) {
   for (uint32_t i = 0; i < kMaxColorAttachments; i++) add(i, info.input_attachments.color[i]);
   add(shader::kInputDepth, info.input_attachments.depth);
   add(shader::kInputStencil, info.input_attachments.stencil);
+  for (const InputAttachmentIndices::Alias& alias : info.input_attachments.aliases) add(alias.attachment, alias.index);
   return text.empty() ? "none" : text;
 }
 
@@ -105,7 +112,7 @@ Status check_input_samples(const Program& program, uint32_t samples) {
   const bool multisampled = samples > 1;
   for (const shader::InputAttachment& input : program.fragment()->traits.input_attachments) {
     const bool in_tile = std::any_of(program.inputs.begin(), program.inputs.end(), [&](const shader::InputSource& source) {
-      return source.variable == input.variable && source.target != shader::kInputMemory;
+      return source.variable == input.variable && source.in_tile();
     });
     if (!in_tile || input.multisampled == multisampled) continue;
     return Error{VK_ERROR_INITIALIZATION_FAILED,

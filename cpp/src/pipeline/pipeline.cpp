@@ -12,6 +12,19 @@ Pipeline::Pipeline(GraphicsPipelineCreateInfo info, DynamicStates dynamic, Ptr<c
     : info_(std::move(info)), dynamic_(dynamic), program_(std::move(program)), resolved_(std::move(resolved)) {}
 Pipeline::~Pipeline() = default;
 
+Expected<Ptr<const pipeline::Program>> Pipeline::without(uint32_t absent) const {
+  if (!absent) return program_;
+  {
+    const std::lock_guard guard(variants_mutex_);
+    if (const auto found = variants_.find(absent); found != variants_.end()) return found->second;
+  }
+  GraphicsPipelineCreateInfo info = info_;
+  auto made = pipeline::make_program(info, program_->tolerate, absent);
+  if (!made) return made.error();
+  const std::lock_guard guard(variants_mutex_);
+  return variants_.emplace(absent, std::move(*made)).first->second;  // that of the thread that was first
+}
+
 }  // namespace tilegpu
 
 namespace tilegpu::pipeline {

@@ -201,6 +201,16 @@ Expected<std::shared_ptr<Program>> begin_program(const std::string& label, const
   return program;
 }
 
+// Behind all checks: descriptors and interfaces are those of the program with all of its targets.
+void leave_out_targets(uint32_t absent, Program& program) {
+  for (size_t i = 0; i < program.color_formats.size(); i++)
+    if (absent >> i & 1) program.color_formats[i] = VK_FORMAT_UNDEFINED;
+  if (absent >> shader::kInputDepth & 1) program.depth_format = VK_FORMAT_UNDEFINED;
+  if (absent >> shader::kInputStencil & 1) program.stencil_format = VK_FORMAT_UNDEFINED;
+  for (shader::InputSource& input : program.inputs)
+    if (absent >> input.target & 1) input = {input.variable, input.element, shader::kInputNothing, VK_FORMAT_UNDEFINED};
+}
+
 }  // namespace
 
 Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info) {
@@ -226,7 +236,8 @@ Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& inf
   return Ptr<const Program>(std::move(program));
 }
 
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate) {
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate,
+                                          uint32_t absent) {
   Expected<std::shared_ptr<Program>> begun = begin_program(info.label, info.layout);
   if (!begun) return begun.error();
   const std::shared_ptr<Program> program = std::move(*begun);
@@ -247,6 +258,7 @@ Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, cons
   if (!primitives) return named(primitives.error());
   program->primitives = std::move(*primitives);
   info.layout = program->layout;
+  leave_out_targets(absent, *program);
   assert(program->interfaces.size() + 1 == program->stages.size());
   return Ptr<const Program>(std::move(program));
 }

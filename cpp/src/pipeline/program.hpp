@@ -83,8 +83,10 @@ struct Program {
 };
 
 /// Stages, interfaces, targets and layout checked; a null layout of `info` is made
-/// from the shaders (one set layout for each set number used). State is not looked at.
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate);
+/// from the shaders (one set layout for each set number used). State is not looked at. `absent`: targets that the pass lacks
+/// (Pipeline::without).
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate,
+                                          uint32_t absent = 0);
 
 /// The same of one compute shader.
 Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info);

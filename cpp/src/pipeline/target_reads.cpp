@@ -55,10 +55,8 @@ TargetReads target_reads(const Program& program, const GraphicsState& state) {
     if (program.writes(i) && blends[i].colorWriteMask && reads_color(blends[i], logic_op_of(state.blend, program.color_formats[i])))
       reads.blended |= 1u << i;
   if (program.fragment()->traits.reads_tile)
-    for (const shader::InputSource& input : program.inputs) {
-      assert(input.target <= shader::kInputMemory);
-      if (input.target != shader::kInputMemory) reads.input |= 1u << input.target;
-    }
+    for (const shader::InputSource& input : program.inputs)
+      if (input.in_tile()) reads.input |= 1u << input.target;
   return reads;
 }
 

@@ -125,10 +125,12 @@ struct InputAttachment {
 /// One element of it as the pipeline maps it: a plane of the tile, or what its descriptor has.
 struct InputSource {
   uint32_t variable = 0, element = 0;
-  uint32_t target = 0;                    // 0..7 colour, kInputDepth, kInputStencil, kInputMemory
+  uint32_t target = 0;                    // 0..7 colour, kInputDepth, kInputStencil, kInputMemory, kInputNothing
   VkFormat format = VK_FORMAT_UNDEFINED;  // of a plane
+  bool in_tile() const { return target < kMaxTargets + 2; }
 };
 inline constexpr uint32_t kInputDepth = kMaxTargets, kInputStencil = kMaxTargets + 1, kInputMemory = kMaxTargets + 2;
+inline constexpr uint32_t kInputNothing = kMaxTargets + 3;  // zeros: the pass has no such attachment
 
 /// The execution modes of stages that take or make primitives. Source: Vulkan specification, "Tessellation", "Geometry Shading".
 struct PrimitiveModes {

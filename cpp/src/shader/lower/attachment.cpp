@@ -1,5 +1,5 @@
 // shader/lower/attachment.cpp -- input attachments: OpImageRead of dimension SubpassData reads the tile at the lane's own pixel, or what
-// the pipeline finds in memory (kInputMemory) through the descriptor, at the pixel's place and in its layer.
+// the pipeline finds in memory (kInputMemory) through the descriptor, at the pixel's place and in its layer, or zeros (kInputNothing).
 //
 // In: FragmentKey::inputs (which plane, which format); at run time FragmentArgs::target, tile_depth, tile_stencil, tile_pixel. Out: the
 // texel as the format unpacks it. A packet holds a place once and places are shaded in primitive order, so the tile holds what earlier
@@ -92,9 +92,10 @@ struct AttachmentReader {
   const Instruction& i;
   const ImageValue& image;
   Value sample;
-  Value inside = tile.inside();
+  Value inside = tile.inside(), zero = tile.ir.fk(0.0f);
 
   std::array<Value, 4> texel(const InputSource& source) const {
+    if (source.target == kInputNothing) return {zero, zero, zero, zero};
     return source.target == kInputMemory ? in_memory(source) : in_tile(source);
   }
 
