@@ -392,6 +392,8 @@ class Generator(Specials):
         }[self.stage]
         if self.stage == "geometry":
             d.need("Geometry")
+        if "ComputeDerivativeGroupLinearNV" in d.capabilities:
+            modes.append("DerivativeGroupLinearNV")
         lines = [
             "OpCapability Shader",
             *(f"OpCapability {x}" for x in d.capabilities),

@@ -53,8 +53,8 @@ class Specials(Flows):
                 + [self.exchange_in_loop] * 2
                 + ([self.shuffle] * 3 if self.local_size % 4 == 0 else [])
             )
-        if top and self.stage == "fragment":
-            ways += [self.derivative] * 7
+        if top and (self.stage == "fragment" or (self.stage == "compute" and self.local_size % 4 == 0)):
+            ways += [self.derivative] * (7 if self.stage == "fragment" else 2)
         if self.stage == "fragment" and self.function.kills:
             ways += [self.demote] * 2
         if self.stage == "geometry" and body:
@@ -117,6 +117,8 @@ class Specials(Flows):
         op = self.rng.choice(["OpDPdx", "OpDPdy", "OpFwidth"]) + self.rng.choice(["", "Fine", "Coarse"])
         if op[-1] == "e":
             self.d.need("DerivativeControl")
+        if self.stage == "compute":
+            self.d.need("ComputeDerivativeGroupLinearNV", "SPV_NV_compute_shader_derivatives")
         type_ = self.rng.choice(["f32", f"f32v{self.rng.randint(2, 4)}"])
         self.mix(type_, self.emit(op, type_, self.value(type_)))
         return None

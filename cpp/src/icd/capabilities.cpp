@@ -52,6 +52,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_cooperative_matrix,
     Extension::KHR_bind_memory2,
     Extension::KHR_buffer_device_address,
+    Extension::KHR_compute_shader_derivatives,
     Extension::KHR_get_memory_requirements2,
     Extension::KHR_dedicated_allocation,
     Extension::KHR_device_group,
@@ -125,6 +126,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_pipeline_creation_feedback,
     Extension::EXT_line_rasterization,
     Extension::EXT_mesh_shader,
+    Extension::EXT_post_depth_coverage,
     Extension::EXT_provoking_vertex,
     Extension::EXT_scalar_block_layout,
     Extension::EXT_separate_stencil_usage,
@@ -140,6 +142,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_transform_feedback,
     Extension::KHR_draw_indirect_count,
     Extension::EXT_vertex_attribute_divisor,
+    Extension::KHR_workgroup_memory_explicit_layout,
     Extension::KHR_zero_initialize_workgroup_memory,
     Extension::EXT_private_data,
     Extension::EXT_image_robustness,
@@ -278,6 +281,8 @@ void set_number_features(Features& f) {
   f.shaderFloat16 = f.shaderFloat64 = true;
   f.storageBuffer8BitAccess = f.uniformAndStorageBuffer8BitAccess = f.storagePushConstant8 = true;
   f.storageBuffer16BitAccess = f.uniformAndStorageBuffer16BitAccess = f.storagePushConstant16 = f.storageInputOutput16 = true;
+  f.workgroupMemoryExplicitLayout = f.workgroupMemoryExplicitLayoutScalarBlockLayout = true;
+  f.workgroupMemoryExplicitLayout8BitAccess = f.workgroupMemoryExplicitLayout16BitAccess = true;
   f.shaderBufferInt64Atomics = f.shaderSharedInt64Atomics = true;
   f.shaderBufferFloat32Atomics = f.shaderBufferFloat32AtomicAdd = f.shaderBufferFloat32AtomicMinMax = true;
   f.shaderBufferFloat64Atomics = f.shaderBufferFloat64AtomicAdd = f.shaderBufferFloat64AtomicMinMax = true;
@@ -285,6 +290,7 @@ void set_number_features(Features& f) {
   f.shaderSharedFloat64Atomics = f.shaderSharedFloat64AtomicAdd = f.shaderSharedFloat64AtomicMinMax = true;
   f.shaderImageFloat32Atomics = f.shaderImageFloat32AtomicAdd = f.shaderImageFloat32AtomicMinMax = true;
   f.shaderIntegerDotProduct = true;
+  f.computeDerivativeGroupQuads = f.computeDerivativeGroupLinear = true;
   f.cooperativeMatrix = f.cooperativeMatrixRobustBufferAccess = true;
   f.shaderSubgroupExtendedTypes = true;
   f.shaderSubgroupRotate = f.shaderSubgroupRotateClustered = true;

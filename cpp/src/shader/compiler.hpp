@@ -197,7 +197,8 @@ struct StageTraits {
   bool per_sample = false;     // SampleId, SamplePosition or `sample` inputs
   bool reads_primitive_id = false, reads_front_facing = false, reads_frag_coord = false;
   bool early_fragment_tests = false;
-  bool reads_tile = false;  // input attachments
+  bool post_depth_coverage = false;  // SampleMask has what passed the early tests
+  bool reads_tile = false;           // input attachments
   std::vector<InputAttachment> input_attachments;
   uint32_t outputs_written = 0;  // bit per location
   std::array<ReflectedType::Base, kMaxTargets> output_base{};

@@ -54,6 +54,7 @@ class Buffer:
     """Bytes that a descriptor names; ``size_B`` of them may be reached."""
 
     data: bytearray
+    shared: bool = False  # a workgroup's: indices of what has a length are kept inside
 
     @property
     def size_B(self) -> int:
@@ -119,6 +120,8 @@ def _step(module: Module, p: BufferPointer, t: Type, index: int) -> BufferPointe
         stride = module.member_decoration(t.id, index, "MatrixStride") or [0]
         row_major = module.member_decoration(t.id, index, "RowMajor") is not None
         return BufferPointer(p.buffer, t.members[index], p.offset_B + offset[0], row_major, stride[0])
+    if p.buffer.shared:
+        index = _clamped(index, t.count)
     # As an unsigned number: what is before the buffer is beyond its end.
     index = index if index >= 0 else 1 << 40
     if t.kind in ("array", "runtime_array"):

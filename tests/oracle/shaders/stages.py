@@ -39,10 +39,23 @@ class Program:
         classes = {memory.storage_class("Workgroup"), memory.storage_class("TaskPayloadWorkgroupEXT")}
         if self.module.mode("OutputPrimitivesEXT"):
             classes.add(memory.storage_class("Output"))
+        blocks = self._blocks()
         for id_, i in self.module.variables.items():
             if i.operands[0] in classes:
                 type_ = self.module.types[i.type].element
+                if id_ in blocks:
+                    self.shared[id_] = blocks[id_]
+                    continue
                 self.shared[id_] = CellPointer(Cell(type_, self.module.zero(type_), shared=True), type_)
+
+    def _blocks(self) -> dict[int, BufferPointer]:
+        """Shared variables that have a layout: all of them begin at one place."""
+        class_ = memory.storage_class("Workgroup")
+        types = {id_: self.module.types[i.type].element for id_, i in self.module.variables.items() if i.operands[0] == class_}
+        types = {id_: t for id_, t in types.items() if self.module.decoration(t, "Block") is not None}
+        sizes_B = [memory.extent_B(self.module, t) for t in types.values()]
+        buffer = Buffer(bytearray(max(sizes_B, default=0)), shared=True)
+        return {id_: BufferPointer(buffer, t) for id_, t in types.items()}
 
     def variables(self, inputs: Mapping[str | int, Value]) -> dict[int, Value]:
         """Of one invocation. ``inputs``: by the built-in's name or the location."""
@@ -117,13 +130,27 @@ def dispatch(program: Program, count: tuple[int, int, int] = (1, 1, 1)) -> None:
         groups.run(program.module, _workgroup(program, group, count))
 
 
+def _local(m: Module, size: tuple[int, int, int], position: int) -> tuple[int, int, int]:
+    """LocalInvocationId: in rows, or in squares of four, which go in rows (DerivativeGroupQuads)."""
+    if m.mode("DerivativeGroupQuadsNV") is None:
+        return (position % size[0], position // size[0] % size[1], position // (size[0] * size[1]))
+    square, corner = divmod(position, 4)
+    below, layer = square // (size[0] // 2), square // (size[0] // 2 * (size[1] // 2))
+    return (
+        2 * (square % (size[0] // 2)) + corner % 2,
+        2 * (below % (size[1] // 2)) + corner // 2,
+        layer,
+    )
+
+
 def _workgroup(program: Program, group: tuple[int, int, int], count: tuple[int, ...]) -> list[Invocation]:
     m = program.module
     size = m.workgroup_size()
     total = size[0] * size[1] * size[2]
     invocations = []
-    for index in range(total):
-        local = (index % size[0], index // size[0] % size[1], index // (size[0] * size[1]))
+    for position in range(total):
+        local = _local(m, size, position)
+        index = local[0] + size[0] * (local[1] + size[1] * local[2])
         inputs: dict[str | int, Value] = {
             "NumWorkgroups": count,
             "WorkgroupId": group,
@@ -132,13 +159,13 @@ def _workgroup(program: Program, group: tuple[int, int, int], count: tuple[int, 
             "GlobalInvocationId": tuple(g * s + k for g, s, k in zip(group, size, local, strict=True)),
             "LocalInvocationIndex": index,
             "NumSubgroups": -(-total // groups.SUBGROUP),
-            "SubgroupId": index // groups.SUBGROUP,
+            "SubgroupId": position // groups.SUBGROUP,
             "DeviceIndex": 0,
             "DrawIndex": 0,
             "ViewIndex": 0,
-            **subgroup_inputs(index % groups.SUBGROUP),
+            **subgroup_inputs(position % groups.SUBGROUP),
         }
-        invocations.append(Invocation(m, program.variables(inputs), index % groups.SUBGROUP))
+        invocations.append(Invocation(m, program.variables(inputs), position % groups.SUBGROUP))
     return invocations
 
 

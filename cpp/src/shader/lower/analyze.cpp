@@ -384,7 +384,10 @@ static void input_attachment_traits(const Module& m, const Constants& constants,
 }
 
 static void mode_traits(const Module& m, StageTraits& t) {
-  t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests);
+  t.post_depth_coverage = m.entry.has_mode(spv::ExecutionModePostDepthCoverage);
+  t.early_fragment_tests = m.entry.has_mode(spv::ExecutionModeEarlyFragmentTests) || t.post_depth_coverage;
+  // Which samples pass is what those before it left: it is shaded then, and not when it is known what is seen in the end.
+  t.asks_who_runs = t.asks_who_runs || (t.post_depth_coverage && t.reads_sample_mask);
   for (spv::ExecutionMode mode : {spv::ExecutionModePixelInterlockOrderedEXT, spv::ExecutionModePixelInterlockUnorderedEXT,
                                   spv::ExecutionModeSampleInterlockOrderedEXT, spv::ExecutionModeSampleInterlockUnorderedEXT})
     t.interlocked = t.interlocked || m.entry.has_mode(mode);
@@ -412,6 +415,8 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   memory_traits(m, t);
   t.uses_images = !used_variables(m, spv::StorageClassUniformConstant).empty();
 
+  if (const std::string wrong = check_derivative_group(workgroup_of(m, *constants)); !wrong.empty())
+    return Error{VK_ERROR_INVALID_SHADER_NV, "shader '" + shader_module.label() + "': " + wrong};
   if (m.entry.model == spv::ExecutionModelGLCompute) {
     compute_traits(m, *constants, t);
     return t;

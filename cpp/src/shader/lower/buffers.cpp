@@ -161,7 +161,7 @@ void Lowering::walk_layout(const Pointer& p, uint32_t type, const std::function<
       }
     }
   };
-  if (p.space == Pointer::Space::workgroup) {
+  if (!lies_as_decorated(p)) {
     uint32_t at = p.offset_B;
     for (Base base : bases(type)) visit(at, base), at += workgroup->scalar_B(p.resource);
     return;

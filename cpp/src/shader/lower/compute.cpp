@@ -36,14 +36,29 @@ struct ComputeBuilder {
   Place place;
   std::array<Value, 3> local{};  // LocalInvocationId: scalars where all lanes have the same
   Value index = nullptr;         // LocalInvocationIndex
+  Value position = nullptr;      // number in the workgroup, subgroup by subgroup: the index, but where quads are squares
 
   void find_local();
+  void find_in_quads();
   Value word(size_t array_B, uint32_t k) const { return l.ir.constant_field(l.ir.i32, l.args, array_B + 4 * k, 4); }
   Value builtin(const InterfaceScalar& s);
   void make_inputs();
   void make(const Instruction& i);
   void run();
 };
+
+/// Four positions that follow each other are a square of LocalInvocationId; squares go in rows, and rows in layers.
+void ComputeBuilder::find_in_quads() {
+  const Ir& ir = l.ir;
+  assert(facts.size[0] % 2 == 0 && facts.size[1] % 2 == 0);
+  const uint32_t row = facts.size[0] / 2, rows = facts.size[1] / 2;
+  const auto over = [&](Value v, uint32_t d) { return LLVMBuildUDiv(ir.builder, v, Ir::same(v, d), ""); };
+  const auto rest = [&](Value v, uint32_t d) { return LLVMBuildURem(ir.builder, v, Ir::same(v, d), ""); };
+  const auto within = [&](Value square, Value bit) { return ir.add(ir.shl(square, 1), ir.and_(bit, ir.ik(1))); };
+  Value square = ir.lshr(position, 2), below = over(square, row);
+  local = {within(rest(square, row), position), within(rest(below, rows), ir.lshr(position, 1)), over(below, rows)};
+  index = ir.add(local[0], ir.mul(ir.ik(facts.size[0]), ir.add(local[1], ir.mul(ir.ik(facts.size[1]), local[2]))));
+}
 
 /// Rows of a workgroup that are as long as the vector, or several vectors, make y and z scalars and x a run of numbers.
 void ComputeBuilder::find_local() {
@@ -52,7 +67,8 @@ void ComputeBuilder::find_local() {
   const auto over = [&](Value v, uint32_t d) { return d == 1 ? v : LLVMBuildUDiv(ir.builder, v, Ir::same(v, d), ""); };
   const auto rest = [&](Value v, uint32_t d) { return d == 1 ? Ir::same(v, 0) : LLVMBuildURem(ir.builder, v, Ir::same(v, d), ""); };
   Value start = ir.mul(place.vector, ir.c32(n));
-  index = ir.add(ir.splat(start), ir.lane_index());
+  index = position = ir.add(ir.splat(start), ir.lane_index());
+  if (facts.derivatives == DerivativeGroup::quads) return find_in_quads();
   if (sx % n == 0) {
     Value row = over(start, sx);
     local = {ir.add(ir.splat(rest(start, sx)), ir.lane_index()), rest(row, sy), over(row, sy)};
@@ -89,7 +105,7 @@ Value ComputeBuilder::builtin(const InterfaceScalar& s) {
     case spv::BuiltInNumSubgroups:
       return ir.c32(static_cast<uint32_t>((facts.invocations() + kSubgroupSize - 1) / kSubgroupSize));
     case spv::BuiltInSubgroupId:
-      return ir.lshr(index, 2);
+      return ir.lshr(position, 2);
     case spv::BuiltInDeviceIndex:
       return ir.c32(0);
     case spv::BuiltInInvocationId:
@@ -147,7 +163,7 @@ void ComputeBuilder::run() {
   const Ir& ir = l.ir;
   ir.store(l.whole_budget(), l.budget, 8);
   find_local();
-  l.exec = facts.invocations() % at_once ? ir.ult(index, ir.ik(static_cast<uint32_t>(facts.invocations()))) : nullptr;
+  l.exec = facts.invocations() % at_once ? ir.ult(position, ir.ik(static_cast<uint32_t>(facts.invocations()))) : nullptr;
   if (at_once < ir.lanes) {
     Value used = ir.ult(ir.lane_index(), ir.ik(at_once));
     l.exec = l.exec ? ir.and_(l.exec, used) : used;
@@ -343,7 +359,8 @@ void build_rounds(const Ir& ir, uint32_t vectors, const WorkgroupFacts& facts, V
 
 /// Inputs that are the same for all lanes: everything of the workgroup, and places in it along which a vector does not reach.
 UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32_t at_once) {
-  const bool rows = facts.size[0] % at_once == 0, layers = uint64_t{facts.size[0]} * facts.size[1] % at_once == 0;
+  const bool rows = facts.size[0] % at_once == 0 && facts.derivatives != DerivativeGroup::quads;
+  const bool layers = uint64_t{facts.size[0]} * facts.size[1] % at_once == 0;
   return [&m, rows, layers](uint32_t variable, uint32_t component) {
     switch (m.decoration(variable).builtin) {
       case spv::BuiltInNumWorkgroups:

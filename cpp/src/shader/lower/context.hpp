@@ -160,10 +160,15 @@ struct Lowering {
   std::function<Val(const Instruction&)> interpolate_at;                   // fragment
   std::function<Val(const Instruction&)> read_attachment;                  // fragment
   std::unordered_map<uint32_t, std::pair<Value, uint64_t>> whole_buffers;  // uniform buffers checked once: base, bytes
-  const WorkgroupFacts* workgroup = nullptr;                               // compute
-  Value shared = nullptr;                                                  // compute: memory of the workgroup
-  std::function<void(uint32_t stream)> emit_vertex, end_primitive;         // geometry
-  std::function<void(const Instruction&)> make;                            // task, mesh: OpEmitMeshTasksEXT, OpSetMeshOutputsEXT
+  bool has_quads() const { return fragment || (workgroup && workgroup->derivatives != DerivativeGroup::none); }
+  /// Does what it points into lie as decorations say? Shared memory mostly lies scalar after scalar.
+  bool lies_as_decorated(const Pointer& p) const {
+    return p.space != Pointer::Space::workgroup || (workgroup && workgroup->has_layout && !is_of_interface(p));
+  }
+  const WorkgroupFacts* workgroup = nullptr;                        // compute
+  Value shared = nullptr;                                           // compute: memory of the workgroup
+  std::function<void(uint32_t stream)> emit_vertex, end_primitive;  // geometry
+  std::function<void(const Instruction&)> make;                     // task, mesh: OpEmitMeshTasksEXT, OpSetMeshOutputsEXT
   std::function<void()> wait;  // compute: the lanes wait for the rest of their workgroup; null: they are all of it
   uint64_t scratch_used_B = 0, stack_used_B = 0;
   // Pixel packets: lanes have no neighbours. What derivatives are taken of, and its inputs at the pixels 0, 1 and 2 of each lane's quad.

@@ -80,7 +80,9 @@ Cooperative::Memory Cooperative::memory_of(const Instruction& i, uint32_t matrix
   at.own_B = size_B(l.bases(matrix).front());
   at.groups = shape_of(l.m, l.constants, matrix).columns / kSubgroupSize;
   uint32_t scalar_B = size.widest_B, step_B = at.own_B;
-  if (at.p.space == Pointer::Space::workgroup) {
+  if (at.p.space == Pointer::Space::workgroup && l.lies_as_decorated(at.p)) {
+    at.end_B = l.workgroup->shared_B;
+  } else if (at.p.space == Pointer::Space::workgroup) {
     scalar_B = l.workgroup->scalar_B(at.p.resource);
     if (at.own_B == size.widest_B)
       step_B = scalar_B;

@@ -99,8 +99,8 @@ struct Interpolator {
   Value plane(size_t first_B, const Position& p, bool uniform);
   Barycentrics barycentrics(const Position& p, bool uniform);
   Value interpolate(uint32_t row, Interpolation how, const Barycentrics& b, bool uniform);
-  int row_of(const InterfaceScalar& s) const;  // -1: nobody wrote it
-  Value covered(uint32_t sample);              // <N x i1> from raster_coverage
+  int row_of(const InterfaceScalar& s) const;           // -1: nobody wrote it
+  Value covered(uint32_t sample, bool tested = false);  // <N x i1> from raster_coverage; what passed early tests: live_coverage
   Val at_other_position(const Instruction& i);
 
   struct FourFields {

@@ -59,8 +59,9 @@ Value FragmentBuilder::builtin(const InterfaceScalar& s, const Interpolator::Pos
     case spv::BuiltInSampleMask: {
       if (s.element > 0) return ir.ik(0);
       if (key.coarse) return ir.field(ir.vi32, l.args, offsetof(FragmentArgs, sample_mask_in));
+      const bool tested = l.m.entry.has_mode(spv::ExecutionModePostDepthCoverage);
       Value mask = ir.ik(0);
-      for (uint32_t k = 0; k < key.samples; ++k) mask = ir.or_(mask, ir.select(inputs.covered(k), ir.ik(1u << k), ir.ik(0)));
+      for (uint32_t k = 0; k < key.samples; ++k) mask = ir.or_(mask, ir.select(inputs.covered(k, tested), ir.ik(1u << k), ir.ik(0)));
       if (!key.per_sample) return mask;
       Value own = ir.shl(ir.c32(1), ir.and_(ir.field(ir.i32, l.args, offsetof(FragmentArgs, sample_index)), ir.c32(31)));
       return ir.and_(mask, ir.splat(own));

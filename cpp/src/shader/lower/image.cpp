@@ -263,8 +263,8 @@ void ImageBuilder::sample() {
   const Operands ops = read_operands(l.m, i, compares ? 3 : 2);
   Value dref = compares ? l.scalar(o(2)) : nullptr;
   const Val c = coordinate(o(1), projected, dref);
-  if (ops.min_lod && !ops.grad_x && !l.fragment)
-    return l.unsupported("the image operand MinLod is not supported outside of fragment shaders, but with gradients");
+  if (ops.min_lod && !ops.grad_x && !l.has_quads())
+    return l.unsupported("the image operand MinLod is not supported where there are no derivatives, but with gradients");
   const bool volume = type.dim == spv::Dim3D;
   const uint32_t axes = type.dim == spv::DimCube || volume ? 3 : type.dim == spv::Dim1D ? 1 : 2;
   if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
@@ -272,8 +272,8 @@ void ImageBuilder::sample() {
   Value layer = type.arrayed ? c.c[axes] : none;
   Value compare = dref ? l.vary(dref) : none;
   Value s = c.c[0], t = axes > 1 ? c.c[1] : zero, r = axes > 2 ? c.c[2] : none;
-  if (!is_explicit && l.fragment && takes_rho_squared(l.m, i)) return sample_implicit(c, ops, layer, compare, compares);
-  if (ops.grad_x || (!is_explicit && l.fragment)) {
+  if (!is_explicit && l.has_quads() && takes_rho_squared(l.m, i)) return sample_implicit(c, ops, layer, compare, compares);
+  if (ops.grad_x || (!is_explicit && l.has_quads())) {
     std::vector<Value> a(ops.min_lod ? static_cast<uint32_t>(min_lod_arg::count) : static_cast<uint32_t>(gradient_arg::count), none);
     Value gx[3] = {none, zero, none}, gy[3] = {none, zero, none};
     Lowering::Gradient own;

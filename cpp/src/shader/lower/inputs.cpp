@@ -134,10 +134,11 @@ Interpolator::Position Interpolator::at_sample(Value index) {
   return {ir.fadd(pixel(offsetof(FragmentArgs, x_px)), x), ir.fadd(pixel(offsetof(FragmentArgs, y_px)), y)};
 }
 
-Value Interpolator::covered(uint32_t sample) {
+Value Interpolator::covered(uint32_t sample, bool tested) {
   const Ir& ir = l.ir;
   assert(sample < key.samples && key.samples <= 16);  // 16 samples of four pixels fill a word
-  Value words = quads_to_lanes(ir.field(Ir::vec(ir.i64, ir.lanes / 4), l.args, offsetof(FragmentArgs, raster_coverage), 8));
+  const size_t field_B = tested ? offsetof(FragmentArgs, live_coverage) : offsetof(FragmentArgs, raster_coverage);
+  Value words = quads_to_lanes(ir.field(Ir::vec(ir.i64, ir.lanes / 4), l.args, field_B, 8));
   Value shifts[kMaxLanes];
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) shifts[lane] = ir.c64(1ull << (4 * sample + (lane & 3)));
   return ir.ne(ir.and_(words, LLVMConstVector(shifts, ir.lanes)), Ir::zero(Ir::type_of(words)));

@@ -223,9 +223,11 @@ class Search {
         if (m_.entry.model == spv::ExecutionModelFragment && variable && variable->op == spv::OpVariable && !m_.decoration(root).flat)
           result_[i.id] = 1;
         return;
+      case spv::StorageClassWorkgroup:
+        if (variable && variable->op == spv::OpVariable && m_.decoration(m_.pointee(root)).block) return;
+        [[fallthrough]];
       case spv::StorageClassFunction:
       case spv::StorageClassPrivate:
-      case spv::StorageClassWorkgroup:
       case spv::StorageClassOutput:
         see_variable(root);
         return;

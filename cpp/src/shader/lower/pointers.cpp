@@ -139,7 +139,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     }
     if (in_variable) {
       p.word += part_offset(p.type, literal);
-    } else if (p.space == Pointer::Space::workgroup) {
+    } else if (!lies_as_decorated(p)) {
       p.offset_B += workgroup->scalar_B(p.resource) * part_offset(p.type, literal);
     } else {
       const Decorations& member = m.member(p.type, literal);
@@ -174,7 +174,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     }
     return;
   }
-  if (p.space == Pointer::Space::workgroup) {
+  if (!lies_as_decorated(p)) {
     const uint32_t stride_B = width(t.element) * workgroup->scalar_B(p.resource);
     if (is_constant) {
       p.offset_B += std::min(literal, length ? length - 1 : 0) * stride_B;
@@ -184,7 +184,9 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     return;
   }
   // The first index into an array of blocks or textures picks the descriptor.
-  const bool descriptors = is_array(t.kind) && !p.held_data && type == m.pointee(p.resource) && p.space != Pointer::Space::push_constants &&
+  const bool in_shared = p.space == Pointer::Space::workgroup;
+  const bool descriptors = is_array(t.kind) && !p.held_data && !in_shared && type == m.pointee(p.resource) &&
+                           p.space != Pointer::Space::push_constants &&
                            (p.space == Pointer::Space::resource || m.type(t.element).kind == Kind::structure);
   if (descriptors && (p.space == Pointer::Space::resource || m.decoration(t.element).block || m.decoration(t.element).buffer_block)) {
     const uint32_t most = t.kind == Kind::runtime_array ? kUnbounded : length;  // what the layout has is asked at the access
@@ -200,7 +202,9 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   }
   if (p.space == Pointer::Space::address) return address_step(p, index_id, stride_B);
   if (is_constant) {
-    add_constant(p, uint64_t{literal} * stride_B);
+    add_constant(p, uint64_t{in_shared ? std::min(literal, length ? length - 1 : 0) : literal} * stride_B);
+  } else if (in_shared) {  // as in shared memory without a layout
+    add_dynamic(p, clamp_index(index, length), stride_B);
   } else {
     // The first index whose element lies beyond every buffer.
     index = ir.umin(index, Ir::same(index, (kFarthest_B - 1) / std::max(1u, stride_B) + 1));

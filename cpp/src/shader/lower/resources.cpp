@@ -199,7 +199,7 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
   const Reach reach = find_reach(m, *constants);
   TextureBuilder builder{table, m, *constants, reach};
   const std::map<uint32_t, Runs> buffers = buffer_uses(m, reach);
-  const bool fragment = m.entry.model == spv::ExecutionModelFragment;
+  const bool quads = m.entry.model == spv::ExecutionModelFragment || derivative_group(m) != DerivativeGroup::none;
   for (uint32_t id : m.global_variables) {
     const spv::StorageClass storage = m.storage_of(id);
     if (!m.used[id] || (storage != spv::StorageClassUniform && storage != spv::StorageClassStorageBuffer)) continue;
@@ -219,7 +219,7 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
       case spv::OpImageSampleProjImplicitLod:
       case spv::OpImageSampleProjDrefImplicitLod:
         builder.use(first, runs,
-                    !fragment                           ? kUseLod
+                    !quads                              ? kUseLod
                     : takes_rho_squared(m, i)           ? kUseImplicit
                     : sampling_operands(m, i) & kMinLod ? kUseMinLod
                                                         : kUseGradient,

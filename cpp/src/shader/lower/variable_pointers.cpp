@@ -10,6 +10,7 @@
 
 #include "shader/lower/context.hpp"
 #include "shader/spirv/interface.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 
@@ -24,8 +25,9 @@ Value as_number(const Ir& ir, Value data) { return Lowering::is_varying(data) ? 
 bool Lowering::value_has_layout(const Pointer& p) {
   uint32_t type = p.type;
   while (is_array(m.type(type).kind)) type = m.type(type).element;
-  const bool is_buffer = p.space == Pointer::Space::buffer;
-  if (is_buffer && is_array(m.type(p.type).kind) && !p.held_data && p.type == m.pointee(p.resource)) {
+  const bool is_shared = p.space == Pointer::Space::workgroup && lies_as_decorated(p),
+             is_buffer = p.space == Pointer::Space::buffer || is_shared;
+  if (is_buffer && !is_shared && is_array(m.type(p.type).kind) && !p.held_data && p.type == m.pointee(p.resource)) {
     fail("a variable pointer is to an array of blocks; it must be to one of them, or to what is in it");
     return false;
   }
@@ -62,7 +64,7 @@ Val Lowering::pointer_value(uint32_t id) {
 /// Offsets in shared memory that keep the whole of `type` inside.
 Value Lowering::shared_offset(Value offset, uint32_t type) {
   assert(workgroup && Ir::element_of(Ir::type_of(offset)) == ir.i32);
-  const uint64_t own_B = uint64_t{width(type)} * workgroup->scalar_B(0);
+  const uint64_t own_B = workgroup->has_layout ? block_size_B(m, constants, type) : uint64_t{width(type)} * workgroup->scalar_B(0);
   if (own_B > workgroup->shared_B) {
     fail("a variable pointer to shared memory is to more bytes than all of it has");
     return offset;
@@ -117,8 +119,8 @@ void Lowering::pointer_chain(const Instruction& i) {
   if (failed()) return;
   if (!Ir::is_integer(index)) return fail(op_name(i.op) + " has an element that is no integer");
   const bool is_shared = p.space == Pointer::Space::workgroup;
-  const uint64_t stride_B =
-      is_shared ? uint64_t{width(p.type)} * workgroup->scalar_B(p.resource) : m.decoration(m.type_of(m.operand(i, 0))).array_stride_B;
+  const uint64_t stride_B = !lies_as_decorated(p) ? uint64_t{width(p.type)} * workgroup->scalar_B(p.resource)
+                                                  : m.decoration(m.type_of(m.operand(i, 0))).array_stride_B;
   if (!stride_B || stride_B > kFarthest_B) return fail(op_name(i.op) + " of a pointer whose type has no ArrayStride, or one beyond 1 GiB");
   index = step_index(ir, index, static_cast<uint32_t>(kFarthest_B / stride_B));
   const Value step = ir.mul(index, Ir::same(index, stride_B));
@@ -161,8 +163,8 @@ bool Lowering::variable_pointer(const Instruction& i) {
         return true;
       }
       const uint32_t type = m.type_of(o(0));
-      const uint64_t stride_B =
-          a.c.size() == 1 ? uint64_t{width(m.type(type).element)} * workgroup->scalar_B(0) : m.decoration(type).array_stride_B;
+      const uint64_t stride_B = a.c.size() == 1 && !workgroup->has_layout ? uint64_t{width(m.type(type).element)} * workgroup->scalar_B(0)
+                                                                          : m.decoration(type).array_stride_B;
       if (!stride_B) {
         fail("OpPtrDiff of pointers whose type has no ArrayStride");
         return true;

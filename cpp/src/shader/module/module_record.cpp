@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 7);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 57 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
+static_assert(fields_of<StageTraits>() == 58 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 8 && fields_of<TextureSlot>() == 14 &&
@@ -250,6 +250,7 @@ void fields(A& archive, StageTraits& t) {
                      &t.reads_front_facing,
                      &t.reads_frag_coord,
                      &t.early_fragment_tests,
+                     &t.post_depth_coverage,
                      &t.reads_tile,
                      &t.dual_source,
                      &t.writes_memory,

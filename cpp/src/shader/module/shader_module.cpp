@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
+#include <string_view>
 #include <unordered_map>
 
 namespace tilegpu {
@@ -100,9 +102,27 @@ std::vector<uint32_t> without_languages(std::vector<uint32_t> words) {
   return words;
 }
 
+/// The words with an older name of an extension that says the same, where SPIRV-Tools knows that one alone. No word moves.
+std::vector<uint32_t> with_older_names(std::vector<uint32_t> words) {
+  constexpr std::string_view kNew = "SPV_KHR_compute_shader_derivatives", kOld = "SPV_NV_compute_shader_derivatives";
+  for (size_t at = kHeader_words; at < words.size();) {
+    const uint32_t op = words[at] & spv::OpCodeMask, length = words[at] >> spv::WordCountShift;
+    if (length == 0 || length > words.size() - at || op == spv::OpMemoryModel) break;
+    auto* const name = reinterpret_cast<char*>(words.data() + at + 1);
+    const size_t most_B = size_t{length - 1} * sizeof(uint32_t);
+    if (op == spv::OpExtension && most_B > kNew.size() &&
+        std::string_view(name, kNew.size() + 1) == std::string_view(kNew.data(), kNew.size() + 1)) {
+      std::memset(name, 0, most_B);
+      std::memcpy(name, kOld.data(), kOld.size());
+    }
+    at += length;
+  }
+  return words;
+}
+
 /// Empty, or what SPIRV-Tools says against the words.
 std::string validate(const std::vector<uint32_t>& module_words) {
-  const std::vector<uint32_t> words = without_languages(shader::for_validation(module_words));
+  const std::vector<uint32_t> words = with_older_names(without_languages(shader::for_validation(module_words)));
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;
   size_t message_count = 0;
@@ -114,6 +134,7 @@ std::string validate(const std::vector<uint32_t>& module_words) {
   options.SetRelaxBlockLayout(true);
   options.SetUniformBufferStandardLayout(true);
   options.SetScalarBlockLayout(true);
+  options.SetWorkgroupScalarBlockLayout(true);
   // A third of the time would go into names of all that there is, for messages that a valid module never has.
   options.SetFriendlyNames(false);
   if (tools.Validate(words.data(), words.size(), options)) return {};

@@ -181,6 +181,10 @@ bool Checker::workgroup() {
   uint64_t shared_B = 0, made_B = 0, payload_B = 0;
   for (const SharedVariable& v : facts.shared) {
     const spv::StorageClass storage = m.storage_of(v.id);
+    if (facts.has_layout && storage == spv::StorageClassWorkgroup) {  // one beside the other, from one place on
+      shared_B = std::max(shared_B, block_size_B(m, constants, m.pointee(v.id)));
+      continue;
+    }
     const uint64_t own_B = (scalar_count(constants, m.pointee(v.id)) * v.scalar_B + kLine_B - 1) / kLine_B * kLine_B;
     (storage == spv::StorageClassOutput ? made_B : v.id == facts.payload ? payload_B : shared_B) += own_B;
   }

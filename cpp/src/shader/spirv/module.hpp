@@ -235,7 +235,7 @@ Expected<Constants> evaluate_constants(const Module& module, const Specializatio
 inline uint64_t scalar_count(const Constants& constants, uint32_t type) { return constants.size(type).scalars; }
 inline uint32_t array_length(const Constants& constants, uint32_t array_type) { return constants.size(array_type).length; }
 
-/// Of a sample with implicit level, in a fragment shader: whether the sampler function takes the square of the longer derivative alone
+/// Of a sample with implicit level, where there are quads: whether the sampler function takes the square of the longer derivative alone
 /// (sample_implicit): of 1D and 2D images, without a bias.
 bool takes_rho_squared(const Module& module, const Instruction& sample);
 

@@ -4,14 +4,32 @@
 #include <algorithm>
 
 #include "shader/spirv/interface.hpp"
+#include "shader/spirv/limits.hpp"
 
 namespace tilegpu::shader {
 
 static constexpr uint64_t kLine_B = 64;
 static constexpr uint32_t kWord_B = 4;  // interfaces are made of these; scalars of 16 bits have one each
 
+DerivativeGroup derivative_group(const Module& m) {
+  if (m.entry.has_mode(spv::ExecutionModeDerivativeGroupQuadsNV)) return DerivativeGroup::quads;
+  return m.entry.has_mode(spv::ExecutionModeDerivativeGroupLinearNV) ? DerivativeGroup::linear : DerivativeGroup::none;
+}
+
+// VUID-StandaloneSpirv-DerivativeGroupQuadsKHR-10151, VUID-StandaloneSpirv-DerivativeGroupLinearKHR-10152.
+std::string check_derivative_group(const WorkgroupFacts& facts) {
+  const auto& size = facts.size;
+  const std::string text = std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
+  if (facts.derivatives == DerivativeGroup::quads && (size[0] % 2 || size[1] % 2))
+    return "its workgroups have " + text + " invocations, and DerivativeGroupQuads wants multiples of 2 in x and y";
+  if (facts.derivatives == DerivativeGroup::linear && facts.invocations() % 4)
+    return "its workgroups have " + text + " invocations, and DerivativeGroupLinear wants a multiple of 4 in all";
+  return {};
+}
+
 WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   WorkgroupFacts facts;
+  facts.derivatives = derivative_group(m);
   for (const auto& [mode, values] : m.entry.modes) {
     if (mode == spv::ExecutionModeOutputVertices && !values.empty() && m.entry.model == spv::ExecutionModelTessellationControl)
       facts.size[0] = values[0];
@@ -34,7 +52,18 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
   if (m.variable_pointers)
     for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup))
       facts.scalar_of_all_B = std::max(facts.scalar_of_all_B, constants.size(m.pointee(id)).widest_B);
-  for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup)) place(id, facts.shared_B);
+  const auto blocks = used_variables(m, spv::StorageClassWorkgroup);
+  facts.has_layout = std::any_of(blocks.begin(), blocks.end(), [&](uint32_t id) { return m.decoration(m.pointee(id)).block; });
+  uint64_t blocks_B = 0;
+  for (uint32_t id : blocks) {
+    if (!facts.has_layout) {
+      place(id, facts.shared_B);
+      continue;
+    }
+    facts.shared.push_back({id, 0, constants.size(m.pointee(id)).widest_B});
+    blocks_B = std::max(blocks_B, block_size_B(m, constants, m.pointee(id)));
+  }
+  facts.shared_B += (blocks_B + kLine_B - 1) / kLine_B * kLine_B;
   const bool mesh = m.entry.model == spv::ExecutionModelMeshEXT;
   if (mesh)
     for (uint32_t id : used_variables(m, spv::StorageClassOutput)) place(id, facts.shared_B);

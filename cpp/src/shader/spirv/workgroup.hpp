@@ -11,13 +11,19 @@
 
 namespace tilegpu::shader {
 
-/// Invocations of a subgroup, whatever the number of lanes: those of a workgroup in the order of LocalInvocationIndex.
+/// Invocations of a subgroup, whatever the number of lanes: those of a workgroup in the order of LocalInvocationIndex, or quad by quad
+/// (DerivativeGroup::quads).
 inline constexpr uint32_t kSubgroupSize = 4;
+
+/// Which invocations of a workgroup are the pixels of a quad (VK_KHR_compute_shader_derivatives): four that follow each other, or two rows
+/// of two by LocalInvocationId. none: derivatives are not there.
+enum class DerivativeGroup : uint8_t { none, linear, quads };
+DerivativeGroup derivative_group(const Module& module);
 
 struct SharedVariable {
   uint32_t id = 0;
   uint64_t offset_B = 0;
-  uint32_t scalar_B = 4;  // from each scalar to the next: as large as its widest
+  uint32_t scalar_B = 4;  // from each scalar to the next: as large as its widest; of a block: nothing, as it has a layout
 };
 
 struct WorkgroupFacts {
@@ -28,7 +34,11 @@ struct WorkgroupFacts {
   std::vector<SharedVariable> shared;
   uint64_t shared_B = 0;  // zeros when a workgroup begins
   uint64_t inputs_B = 0;  // behind them: filled by the caller
-  uint32_t payload = 0;   // the variable of the TaskPayloadWorkgroupEXT class; 0: none
+  /// VK_KHR_workgroup_memory_explicit_layout: variables of the Workgroup class are blocks, which begin at one place, and lie as blocks of
+  /// buffers do.
+  bool has_layout = false;
+  DerivativeGroup derivatives = DerivativeGroup::none;
+  uint32_t payload = 0;  // the variable of the TaskPayloadWorkgroupEXT class; 0: none
 
   uint64_t invocations() const { return uint64_t{size[0]} * size[1] * size[2]; }
   uint32_t scalar_of_all_B = 4;  // where variable pointers may be to any of them: of each
@@ -43,6 +53,9 @@ struct WorkgroupFacts {
 };
 
 WorkgroupFacts workgroup_of(const Module& module, const Constants& constants);
+
+/// Sides of the workgroup that its derivative group does not divide: what is wrong with them; "": nothing.
+std::string check_derivative_group(const WorkgroupFacts& facts);
 
 /// Inputs of several vertices, or of a patch, in memory of their own: tessellation evaluation and geometry shaders. The end of the last
 /// one.

@@ -154,6 +154,7 @@ ShadePlan plan_shading(const PassTraits& pass, const command::DrawState& state, 
   plan.replaces = c.opaque;
   plan.coarse = c.coarse;
   plan.full_raster = traits.reads_sample_mask || traits.uses_centroid;
+  plan.post_depth = traits.post_depth_coverage;
   plan.counts = moment.counts && !tested && moment.phase != Phase::main;
   plan.slice = moment.phase == Phase::pre && !moment.from_ids;
   plan.writes_ids = plan.slice && moment.opaque;

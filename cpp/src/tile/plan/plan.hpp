@@ -127,6 +127,7 @@ struct ShadePlan {
   bool keeps_once = false;   // quads all of whose samples are written alike keep one (equal_quads.hpp) ...
   bool replaces = false;     // ... even where they were different before: nothing of the old colours stays
   bool full_raster = false;  // the shader asks for the primitive's true coverage
+  bool post_depth = false;   // gl_SampleMaskIn of coarse fragments is what passed the early tests of it
   bool slice = false;        // pre-pass: only coverage is wanted
   bool writes_ids = false;   // pre-pass: what passes is recorded
   bool deferred = false;     // vertices of its primitives may not be shaded yet

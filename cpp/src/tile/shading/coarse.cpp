@@ -132,15 +132,15 @@ void share_uniforms(const FragmentArgs& from, FragmentArgs& to) {
   to.layer = from.layer, to.view_index = from.view_index, to.viewport_index = from.viewport_index;
 }
 
-// gl_SampleMaskIn of the quad's fragments, by coverage index.
-void fill_sample_masks(const CoarseQuad& quad, uint32_t samples, uint32_t* masks) {
+// gl_SampleMaskIn of the quad's fragments, by coverage index. `coverage`: raster, or live.
+void fill_sample_masks(const CoarseQuad& quad, const uint16_t* coverage, uint32_t samples, uint32_t* masks) {
   std::fill_n(masks, 4, 0u);
   for_each_bit(quad.covered_quads, [&](uint32_t i) {
     const uint32_t fragments = fragments_of(quad.size)[i];
     for (uint32_t p = 0; p < 4; p++)
       for (uint32_t s = 0; s < samples; s++) {
         const uint32_t index = s + samples * (quads_of(quad.size) - 1 - index_in_fragment(quad.size, i, p));
-        masks[fragments >> 2 * p & 3] |= static_cast<uint32_t>(quad.raster[i] >> (4 * s + p) & 1) << index;
+        masks[fragments >> 2 * p & 3] |= static_cast<uint32_t>(coverage[i] >> (4 * s + p) & 1) << index;
       }
   });
 }
@@ -165,7 +165,7 @@ void fill_centroids(const TileContext& t, const CoarseQuad& quad, const uint32_t
 }
 
 // Inputs of one quad of fragments. Returns which of them have a pixel left.
-uint32_t fill_inputs(const TileContext& t, const CoarseQuad& quad, bool full_raster, uint32_t q, FragmentArgs& args) {
+uint32_t fill_inputs(const TileContext& t, const CoarseQuad& quad, const ShadePlan& plan, uint32_t q, FragmentArgs& args) {
   args.primitive[q] = quad.primitive;
   args.x_px[q] = t.bin.origin_x_px + quad.x_px, args.y_px[q] = t.bin.origin_y_px + quad.y_px;
   args.tile_pixel[q] = framebuffer::tile_pixel_index(quad.x_px, quad.y_px, t.shape.bin_px);
@@ -183,9 +183,11 @@ uint32_t fill_inputs(const TileContext& t, const CoarseQuad& quad, bool full_ras
     args.lane_y_px[4 * q + f] = t.bin.origin_y_px + static_cast<int32_t>(y);
     args.lane_pixel[4 * q + f] = framebuffer::tile_pixel_index(x, y, t.shape.bin_px);
   }
-  if (!full_raster) return live;
-  fill_sample_masks(quad, t.shape.samples, args.sample_mask_in + 4 * q);
-  fill_centroids(t, quad, args.sample_mask_in + 4 * q, args.centroid_x + 4 * q, args.centroid_y + 4 * q);
+  if (!plan.full_raster) return live;
+  uint32_t* const masks = args.sample_mask_in + 4 * q;
+  fill_sample_masks(quad, quad.raster, t.shape.samples, masks);
+  fill_centroids(t, quad, masks, args.centroid_x + 4 * q, args.centroid_y + 4 * q);
+  if (plan.post_depth) fill_sample_masks(quad, quad.live, t.shape.samples, masks);
   return live;
 }
 
@@ -301,7 +303,7 @@ void shade_coarse(const TileContext& t, Packets& p, Results& r, const CoarseQuad
   uint32_t alive = 0, different = 0, pixels = 0;
   for (uint32_t q = 0; q < t.shape.quads_per_packet; q++) {
     // Lanes beyond the packet shade its first quad once more.
-    const uint32_t live = fill_inputs(t, quads[q < count ? q : 0], p.shading.full_raster, q, args);
+    const uint32_t live = fill_inputs(t, quads[q < count ? q : 0], p.shading, q, args);
     if (q >= count) continue;
     alive |= live << 4 * q;
     different |= quads[q].primitive != quads[0].primitive;
