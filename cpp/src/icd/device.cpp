@@ -44,7 +44,8 @@ std::function<void(const std::string&)> warn_of_misuse(VkInstance instance) {
       const std::lock_guard guard(said->lock);
       if (said->texts.size() >= kMost || !said->texts.insert(text).second) return;
     }
-    say(instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT, text + " (Vulkan forbids it, or leaves it undefined; it is done all the same)");
+    say(instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
+        text + " (Vulkan forbids it, or leaves it undefined; it is done all the same)");
   };
 }
 
