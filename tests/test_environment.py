@@ -167,6 +167,11 @@ def test_exr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file.write(path)
     with pytest.raises(HdrError, match="has the channels Z; R, G and B"):
         read_hdr(path)
+    deep = bytearray(Path(path).read_bytes())
+    deep[5] |= 8  # the version field's 0x800: half a megabyte of it took four gigabytes
+    Path(path).write_bytes(deep)
+    with pytest.raises(HdrError, match=r"has deep pixels.*flat ones are read"):
+        read_hdr(path)
     Path(path).write_bytes(b"no picture")
     with pytest.raises(HdrError, match="OpenEXR can't read it"):
         read_hdr(path)

@@ -292,7 +292,12 @@ def test_basis_universal(tmp_path: Path, codec: str) -> None:
     assert np.abs(found.astype(int) - expected).max() <= 3
     large = bytearray(data)
     large[20:24] = large[24:28] = (40_000).to_bytes(4, "little")
-    for broken, message in ((b"PNG", "no KTX 2 file"), (data[:100], "cannot be decoded"), (bytes(large), "cannot be decoded")):
+    bomb = bytearray(data)
+    bomb[96:104] = (2**31 - 16).to_bytes(8, "little")  # of level 0: a kilobyte took two gigabytes
+    for broken, message in (
+        (b"PNG", "no KTX 2 file"), (data[:100], "cannot be decoded"), (bytes(large), "cannot be decoded"),
+        (bytes(bomb), "cannot be decoded.*level 0 says that it is 2,147,483,632 bytes"),
+    ):  # fmt: skip
         with pytest.raises(ModelError, match=rf"images\[0\].*{message}"):
             pixels_of(textured({"extensions": {BASIS: {"source": 0}}}, broken), tmp_path / "b.glb")
 

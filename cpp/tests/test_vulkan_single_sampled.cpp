@@ -387,6 +387,7 @@ void test_queries_and_messages() {
 }  // namespace
 
 int main() {
+  setenv("TILEGPU_VULKAN_WITH", "VK_EXT_multisampled_render_to_single_sampled", 1);  // not listed by itself
   test_dynamic();
   test_mixed();
   test_subpasses();

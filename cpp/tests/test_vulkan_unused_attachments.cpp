@@ -313,6 +313,66 @@ void test_messages() {
   CHECK(plain.at(3) == written(0, 3));
 }
 
+// Several samples, overlapping triangles: a colour that the pipeline has no format for stays what it was cleared to, though what is drawn
+// covers all colours that the pipeline has.
+constexpr char kTriangles[] = R"(#version 450
+void main() {
+  const float turn = 0.7 * float(gl_InstanceIndex) + 2.2 * float(gl_VertexIndex), far = 0.3 + 0.2 * float(gl_InstanceIndex % 3);
+  gl_Position = vec4(far * cos(turn) + 0.1, far * sin(turn) - 0.2, 0.5, 1);
+})";
+constexpr char kTwo[] = R"(#version 450
+layout(location = 0) out vec4 a;
+layout(location = 1) out vec4 b;
+void main() { a = b = vec4(1, 0.5, 0.25, 1); })";
+
+void test_samples() {
+  constexpr uint32_t kSize_px = 45;
+  constexpr VkFormat kUnorm = VK_FORMAT_R8G8B8A8_UNORM;
+  constexpr VkImageUsageFlags kUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+  Scene s;
+  const auto out = s.buffer(kSize_px * kSize_px * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  for (const VkSampleCountFlagBits samples : {VK_SAMPLE_COUNT_2_BIT, VK_SAMPLE_COUNT_4_BIT, VK_SAMPLE_COUNT_16_BIT})
+    for (const uint32_t instances : {1u, 4u, 9u}) {
+      const VkFormat formats[] = {VK_FORMAT_UNDEFINED, kUnorm};
+      const VkPipelineRenderingCreateInfo rendering{VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, nullptr, 0, 2, formats};
+      VkPipelineColorBlendAttachmentState blends[2] = {};
+      for (auto& blend : blends) blend.colorWriteMask = 15;
+      const VkPipeline pipeline = make_pipeline(s, kTriangles, kTwo, s.layout, nullptr, 0, [&](VkGraphicsPipelineCreateInfo& info) {
+        info.pNext = &rendering;
+        auto* blend = const_cast<VkPipelineColorBlendStateCreateInfo*>(info.pColorBlendState);
+        blend->attachmentCount = 2, blend->pAttachments = blends;
+        const_cast<VkPipelineMultisampleStateCreateInfo*>(info.pMultisampleState)->rasterizationSamples = samples;
+      });
+      VkRenderingAttachmentInfo a[2];
+      Program::BoundImage drawn[2], resolved[2];
+      for (int k = 0; k < 2; ++k) {
+        drawn[k] = s.image(kUnorm, kSize_px, kSize_px, kUsage, false, samples), resolved[k] = s.image(kUnorm, kSize_px, kSize_px, kUsage);
+        a[k] = {VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
+        a[k].imageView = drawn[k].view, a[k].loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, a[k].storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+        a[k].clearValue.color = {{0.2F, 0.4F, 0.6F, 0.8F}};
+        a[k].resolveMode = VK_RESOLVE_MODE_AVERAGE_BIT, a[k].resolveImageView = resolved[k].view;
+        a[k].imageLayout = a[k].resolveImageLayout = VK_IMAGE_LAYOUT_GENERAL;
+      }
+      const VkRect2D area{{0, 0}, {kSize_px, kSize_px}};
+      const VkViewport viewport{0, 0, kSize_px, kSize_px, 0, 1};
+      const VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO, nullptr, 0, area, 1, 0, 2, a};
+      const VkCommandBuffer c = s.begin();
+      s.begin_rendering(c, &info);
+      s.CmdSetViewport(c, 0, 1, &viewport), s.CmdSetScissor(c, 0, 1, &area);
+      s.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+      s.CmdDraw(c, 3, instances, 0, 0);
+      s.end_rendering(c);
+      s.run_and_read(c, resolved[0], kSize_px, out.buffer);
+      uint32_t wrong = 0;
+      for (uint32_t k = 0; k < kSize_px * kSize_px; ++k) wrong += std::memcmp(out.data + 4 * size_t{k}, "\x33\x66\x99\xcc", 4) != 0;
+      CHECK_MESSAGE(wrong == 0,
+                    std::to_string(samples) + " samples, " + std::to_string(instances) + " triangles: " + std::to_string(wrong));
+      for (int k = 0; k < 2; ++k) s.destroy(drawn[k]), s.destroy(resolved[k]);
+      s.DestroyPipeline(s.device, pipeline, nullptr);
+    }
+  s.destroy(out);
+}
+
 }  // namespace
 
 int main() {
@@ -320,5 +380,6 @@ int main() {
   test_secondaries();
   test_inputs();
   test_messages();
+  test_samples();
   return test::finish("test_vulkan_unused_attachments");
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -30,6 +31,7 @@ _MAX_PIXELS = 16384 * 8192
 _LONGEST_HEADER_B = 1 << 16
 _AHEAD_PIXELS = 256
 #: Bytes for each pixel of a Radiance picture while it is read (its bytes and three floats), and for each value of an EXR's channels.
+_EXR_MAGIC, _EXR_DEEP = b"\x76\x2f\x31\x01", 0x800  # OpenEXR, "File Layout": the version field
 _RADIANCE_B, _EXR_VALUE_B = 16, 10
 _STRIP_PIXELS = 1 << 18
 
@@ -194,6 +196,10 @@ def _read_exr(path: str | os.PathLike[str], file_B: int, where: str, sky: bool) 
         import OpenEXR
     except ImportError:
         raise HdrError(needs_packages(f"{where}: an .exr file", "OpenEXR", extra="exr")) from None
+    with Path(place(path)).open("rb") as begin:
+        head = begin.read(8)
+    if head.startswith(_EXR_MAGIC) and int.from_bytes(head[4:], "little") & _EXR_DEEP:  # 250 bytes a value and more as Python's objects
+        raise HdrError(f"{where}: has deep pixels, with any number of samples; flat ones are read; save the picture flattened")
     try:
         with OpenEXR.File(place(path), header_only=True) as file:
             parts = len(file.parts)

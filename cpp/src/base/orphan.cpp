@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,10 +65,19 @@ int in_between(Start& start) {
   return failed;
 }
 
+/// After unshare(CLONE_NEWPID): the first child is that namespace's init, with which all in it ends, and no other can be made then.
+bool children_are_elsewhere() {
+  struct stat own, of_children;
+  if (stat("/proc/self/ns/pid", &own) != 0) return false;                      // who knows
+  if (stat("/proc/self/ns/pid_for_children", &of_children) != 0) return true;  // it has no init yet
+  return own.st_ino != of_children.st_ino;
+}
+
 }  // namespace
 
 int start_orphan(const std::string& program, const std::vector<std::string>& arguments, int third) {
   assert(third >= 0);
+  if (children_are_elsewhere()) return EPERM;
   const int copy = fcntl(third, F_DUPFD_CLOEXEC, kFirstFree);  // its number may be one that /dev/null gets
   int ends[2] = {-1, -1};
   int failed = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pipeline/create.hpp"
+#include "pipeline/program.hpp"
 #include "pipeline/resolve.hpp"
 #include "resource/usage.hpp"
 
@@ -94,6 +95,8 @@ uint32_t absent_targets(const command::Targets& of_pass, const GraphicsPipelineC
   uint32_t absent = 0;
   for (size_t i = 0; i < info.color_formats.size(); i++)
     if (info.color_formats[i] != VK_FORMAT_UNDEFINED && color_of(of_pass.color, i) == VK_FORMAT_UNDEFINED) absent |= 1u << i;
+  for (size_t i = 0; i < of_pass.color.size(); i++)
+    if (of_pass.color[i] != VK_FORMAT_UNDEFINED && color_of(info.color_formats, i) == VK_FORMAT_UNDEFINED) absent |= pipeline::kOtherColors;
   if (info.depth_format != VK_FORMAT_UNDEFINED && of_pass.depth == VK_FORMAT_UNDEFINED) absent |= kDepthBit;
   if (info.stencil_format != VK_FORMAT_UNDEFINED && of_pass.stencil == VK_FORMAT_UNDEFINED) absent |= kStencilBit;
   return absent;

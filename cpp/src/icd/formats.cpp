@@ -108,8 +108,10 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   if (info.flags & kOfVolumes && info.type != VK_IMAGE_TYPE_3D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   const bool apart = vk::find_format(info.format)->needs_conversion();
   if (info.tiling != VK_IMAGE_TILING_OPTIMAL && info.tiling != VK_IMAGE_TILING_LINEAR) return VK_ERROR_FORMAT_NOT_SUPPORTED;
-  // Views of a compressed image are of compressed formats, and can't do more.
-  if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT) || vk::find_format(info.format)->is_compressed()) {
+  // Views of a compressed image are of compressed formats, those of depth of their own, and can't do more; no view of a colour is depth.
+  const vk::FormatInfo& format = *vk::find_format(info.format);
+  const bool beyond_views = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT || format.is_compressed() || format.is_depth_stencil();
+  if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT) || beyond_views) {
     for (const Need& need : kNeeds)
       if (usage & need.usage && !(features & need.feature)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   }

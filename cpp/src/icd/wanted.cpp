@@ -1,6 +1,6 @@
 // icd/wanted.cpp -- what the environment asks the driver to say of itself: version, type, extensions. See wanted.hpp.
 //
-// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE, TILEGPU_VULKAN_WITHOUT. Out: Vulkan's words for them.
+// In: TILEGPU_VULKAN, TILEGPU_VULKAN_TYPE, TILEGPU_VULKAN_WITH, TILEGPU_VULKAN_WITHOUT. Out: Vulkan's words for them.
 // Source: Vulkan specification, VkPhysicalDeviceProperties, "Extended Functionality".
 #include "icd/wanted.hpp"
 
@@ -47,6 +47,28 @@ Value wanted(const char* variable, const char* text, const Word<Value> (&words)[
   return words[0].value;
 }
 
+// Programs that find these draw by them, and another picture from run to run: ANGLE's passes end where Chromium's timers flush, and samples
+// that are in the tile alone are one then.
+constexpr Extension kNotListed[] = {Extension::EXT_multisampled_render_to_single_sampled};
+
+/// f(extension) for each name that `text` has; a name that no extension has is said.
+template <class F>
+void each_named(const char* variable, const char* text, F&& f) {
+  constexpr std::string_view kBetween = ", ";
+  for (std::string_view rest = text ? text : ""; !rest.empty();) {
+    const size_t first = rest.find_first_not_of(kBetween);
+    if (first == rest.npos) break;
+    const std::string name(rest.substr(first, rest.find_first_of(kBetween, first) - first));
+    assert(!name.empty());
+    rest.remove_prefix(first + name.size());
+    if (const Extension e = find_extension(name.c_str()); e != Extension::count)
+      f(e);
+    else
+      std::fprintf(stderr, "tilegpu: %s has '%s'; Vulkan has no such extension; write names such as %s\n", variable, name.c_str(),
+                   VK_KHR_SWAPCHAIN_EXTENSION_NAME);
+  }
+}
+
 }  // namespace
 
 uint32_t wanted_version() { return wanted("TILEGPU_VULKAN", std::getenv("TILEGPU_VULKAN"), kVersions, "1.1, 1.2, 1.3 or 1.4"); }
@@ -56,21 +78,11 @@ VkPhysicalDeviceType wanted_type() {
 }
 
 ExtensionSet unwanted_extensions() {
-  ExtensionSet without;
-  const char* text = std::getenv("TILEGPU_VULKAN_WITHOUT");
-  constexpr std::string_view kBetween = ", ";
-  for (std::string_view rest = text ? text : ""; !rest.empty();) {
-    const size_t first = rest.find_first_not_of(kBetween);
-    if (first == rest.npos) break;
-    const std::string name(rest.substr(first, rest.find_first_of(kBetween, first) - first));
-    assert(!name.empty());
-    rest.remove_prefix(first + name.size());
-    if (const Extension e = find_extension(name.c_str()); e != Extension::count)
-      without.add(e);
-    else
-      std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN_WITHOUT has '%s'; Vulkan has no such extension; write names such as %s\n", name.c_str(),
-                   VK_KHR_SWAPCHAIN_EXTENSION_NAME);
-  }
+  ExtensionSet with, without;
+  each_named("TILEGPU_VULKAN_WITH", std::getenv("TILEGPU_VULKAN_WITH"), [&](Extension e) { with.add(e); });
+  for (const Extension e : kNotListed)
+    if (!with.has(e)) without.add(e);
+  each_named("TILEGPU_VULKAN_WITHOUT", std::getenv("TILEGPU_VULKAN_WITHOUT"), [&](Extension e) { without.add(e); });
   return without;
 }
 

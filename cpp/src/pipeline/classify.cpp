@@ -176,7 +176,7 @@ Classification classify(const Program& program, const GraphicsState& state) {
   }
   c.reads_inputs = shaded && fragment.reads_tile;
   c.reads_tile = c.reads_inputs;
-  c.opaque = shaded && !c.reads_tile;
+  c.opaque = shaded && !c.reads_tile && !program.leaves_colors;
   const auto blends = blend_attachments(program, state);
   for (size_t i = 0; i < program.color_formats.size(); i++) {
     if (program.color_formats[i] == VK_FORMAT_UNDEFINED) continue;

@@ -203,6 +203,7 @@ Expected<std::shared_ptr<Program>> begin_program(const std::string& label, const
 
 // Behind all checks: descriptors and interfaces are those of the program with all of its targets.
 void leave_out_targets(uint32_t absent, Program& program) {
+  program.leaves_colors = absent & kOtherColors;
   for (size_t i = 0; i < program.color_formats.size(); i++)
     if (absent >> i & 1) program.color_formats[i] = VK_FORMAT_UNDEFINED;
   if (absent >> shader::kInputDepth & 1) program.depth_format = VK_FORMAT_UNDEFINED;

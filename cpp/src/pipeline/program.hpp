@@ -45,9 +45,13 @@ struct SetGroup {
   uint32_t elements = 0;  // of all of them
 };
 
+/// Beside the bits of targets: the pass has colours that the pipeline lacks.
+inline constexpr uint32_t kOtherColors = 1u << 31;
+
 struct Program {
   uint64_t id = 0;  // never that of another one
   std::string label;
+  bool leaves_colors = false;              // the pass has colours that the pipeline lacks: whatever it draws, these stay
   StageList<Stage> stages;                 // in order
   std::vector<StageInterface> interfaces;  // [i]: between stages[i] and stages[i + 1]
   PrimitiveStages primitives;              // graphics: what goes on before the rasterizer
@@ -84,7 +88,7 @@ struct Program {
 
 /// Stages, interfaces, targets and layout checked; a null layout of `info` is made
 /// from the shaders (one set layout for each set number used). State is not looked at. `absent`: targets that the pass lacks
-/// (Pipeline::without).
+/// (Pipeline::without), kOtherColors.
 Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate,
                                           uint32_t absent = 0);
 

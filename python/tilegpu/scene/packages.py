@@ -5,6 +5,7 @@ They are imported when a file asks for them: ``pip install "tilegpu[gltf]"``. Bo
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,17 @@ def missing_basis() -> MissingPackage | None:
     return None
 
 
+def _check_levels(data: bytes, size: tuple[int, int]) -> None:
+    """Of a KTX 2 file: no level says that it unpacks to more than its blocks are, which the package would make room for. ``ValueError``."""
+    layers, faces, count = (max(1, int.from_bytes(data[at : at + 4], "little")) for at in (32, 36, 40))
+    for level in range(count):
+        at = 80 + 24 * level
+        unpacked_B = int.from_bytes(data[at + 16 : at + 24], "little")
+        blocks = math.prod((max(1, n >> level) + 3) // 4 for n in size) * layers * faces
+        if at + 24 > len(data) or unpacked_B > 16 * blocks:  # UASTC; of the smaller ETC1S it is 0
+            raise ValueError(f"level {level} says that it is {unpacked_B:,} bytes, and its {blocks:,} blocks are {16 * blocks:,} at most")
+
+
 class BasisPicture:
     """A picture of Basis Universal in a KTX 2 file: ``size`` in pixels first, then :meth:`pixels`. Raises ``ValueError``."""
 
@@ -120,6 +132,7 @@ class BasisPicture:
             raise ValueError("it is no KTX 2 file")
         size = int.from_bytes(data[20:24], "little"), max(1, int.from_bytes(data[24:28], "little"))
         check_picture(size, len(data), 4)  # before the package takes it apart
+        _check_levels(data, size)
         self._texture = opengl_basisu.open(data)
         if self._texture.faces != 1 or self._texture.layers != 1:
             raise ValueError(f"it has {self._texture.faces} faces and {self._texture.layers} layers; one picture is needed")
