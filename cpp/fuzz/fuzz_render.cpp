@@ -151,6 +151,7 @@ GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkF
     info.stencil_format = depth;
   }
   blend_state(c, colors, info);
+  if (c.seldom(8) && !colors.empty()) info.color_formats[c.below(static_cast<uint32_t>(colors.size()))] = VK_FORMAT_UNDEFINED;
   if (plain) make_plain(c, info);
   return info;
 }
@@ -410,6 +411,7 @@ struct Scene {
 DeviceCreateInfo plain_device() {
   DeviceCreateInfo info;
   info.threads = 1, info.lanes = 4, info.bin_px = 64, info.compress_samples = false;
+  info.unused_attachments = true;
   info.tolerate = [](const std::string&) {};  // what Vulkan leaves undefined has one result too
   info.hsr = HiddenSurfaceRemoval{.visibility_buffer = false, .hierarchical_z = false};
   return info;
@@ -418,7 +420,7 @@ DeviceCreateInfo plain_device() {
 DeviceCreateInfo other_device(uint32_t number) {
   DeviceCreateInfo info;
   info.threads = 1 + number % 2, info.lanes = number % 3 ? 8 : 16, info.bin_px = 32;
-  info.tolerate = [](const std::string&) {};
+  info.unused_attachments = true, info.tolerate = [](const std::string&) {};
   HiddenSurfaceRemoval all{.pre_pass = true, .forward_pixel_kill = true};
   switch (number) {
     case 0:
