@@ -31,7 +31,7 @@ test-cpp: build-tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 test-python: build $(VENV)/.stamp-test
-	$(PY) -m pytest $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
 # --- the site: pages of docs/, with what their code prints and draws; warnings are errors
 DOCS_OUT := build/docs

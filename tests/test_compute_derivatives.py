@@ -3,17 +3,16 @@ Oracles: the reference interpreter, and closed forms of levels."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.oracle.shaders import stages
+from tests.shader_fuzz import compare
 
 import tilegpu as tg
 from spirv import assemble
 
-CASES = [(lanes, code) for lanes in (4, 8, 16) for code in ("quick", "optimised")]
 KINDS = {"quads": "derivative_group_quadsNV", "linear": "derivative_group_linearNV"}
 HEAD = """#version 450
 #extension GL_NV_compute_shader_derivatives : require
@@ -21,11 +20,9 @@ HEAD = """#version 450
 """
 
 
-@pytest.fixture(params=CASES, ids=lambda c: f"{c[0]} lanes, {c[1]}")
-def dev(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tg.Device:
-    lanes, code = request.param
-    monkeypatch.setitem(os.environ, "TILEGPU_CODE", code)
-    return tg.Device(cache_dir="off", lanes=lanes, threads=1)
+@pytest.fixture(params=list(compare.SHARES), ids=lambda c: f"{c[0]} lanes, {c[1]}")
+def dev(request: pytest.FixtureRequest) -> tg.Device:
+    return compare.device(*request.param)
 
 
 def kernel(size: tuple[int, int, int], group: str) -> str:

@@ -385,18 +385,55 @@ def test_each_file_counts_once(tmp_path: Path) -> None:
 
 def test_draco_is_decoded_once_for_all_primitives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draco = pytest.importorskip("DracoPy")
+    from tilegpu.scene.draco import DracoDecoder
+
     k = np.arange(50, dtype=np.uint32)
     data = draco.encode(np.random.default_rng(1).random((52, 3)), np.stack([k, k + 1, k + 2], 1), preserve_order=True)
     made = draco_document(data, 52, 50) | {"meshes": [{"primitives": [draco_primitive()] * 40}]}
-    calls, decode = [], draco.decode
-    monkeypatch.setattr(draco, "decode", lambda given: calls.append(1) or decode(given))
+    calls, decode = [], DracoDecoder.mesh
+    monkeypatch.setattr(DracoDecoder, "mesh", lambda *given: calls.append(1) or decode(*given))
     assert len(load_model(write(tmp_path / "a.gltf", made)).parts) == 40 and len(calls) == 1
+
+
+def draco_of_many_attributes(count: int) -> dict[str, Any]:
+    """A document of 30,000 vertices, none of whose attributes is named: 127 components each, all 0, which take some ten bytes."""
+    draco = pytest.importorskip("DracoPy")
+    k = np.arange(29_998, dtype=np.uint32)
+    points = np.stack([np.arange(30_000.0), np.zeros(30_000), np.zeros(30_000)], 1)
+    more = {10 + n: np.zeros((30_000, 127), "u1") for n in range(count)}
+    data = draco.encode(points, np.stack([k, k + 1, k + 2], 1), preserve_order=True, generic_attributes=more)
+    made = draco_document(data, 30_000, 29_998)
+    made["meshes"][0]["primitives"][0]["extensions"][DRACO]["attributes"]["POSITION"] = 10 + count  # the first number that is free
+    return made
+
+
+def test_attributes_of_draco_that_nobody_asks_for_are_within_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.gltf", draco_of_many_attributes(10))
+    assert len(load_model(path).parts[0].vertices) == 89_994  # flat triangles
+    monkeypatch.setenv("TILEGPU_MODEL_MEMORY_MB", "24")
+    with pytest.raises(ModelError, match=r"decoding it takes more than the \d\d MB that are left to the model; allow more with TILEGPU_"):
+        load_model(path)
+
+
+def test_a_decoder_of_draco_that_ends_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.gltf", draco_of_many_attributes(1))
+    from tilegpu.scene import draco
+
+    crash = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    for text, message in ((crash, r"its decoder ended \(by signal 11\)"), ("", "its decoder ended$")):
+        worker = tmp_path / "worker.py"
+        worker.write_text(text)
+        with monkeypatch.context() as changed:
+            changed.setattr(draco, "_WORKER", worker)
+            with pytest.raises(ModelError, match=message):
+                load_model(path)
+    assert len(load_model(path).parts) == 1
 
 
 @pytest.mark.parametrize("level", range(0, 11, 2))
 def test_the_header_of_draco_says_what_decoding_gives(level: int) -> None:
     draco = pytest.importorskip("DracoPy")
-    from tilegpu.scene.packages import draco_counts
+    from tilegpu.scene.draco import draco_counts
 
     k = np.arange(300, dtype=np.uint32)
     faces, points = np.stack([k, k + 1, k + 2], 1), np.random.default_rng(level).random((302, 3))

@@ -50,6 +50,11 @@ KINDS = {
             while True:
                 rp.draw(pipe, count=3)
         """,
+    "shaders": """
+        words = tg.compile_glsl(FRAG, "fragment")
+        while True:
+            kept.append(tg._core.ShaderModule(words, f"shader {len(kept)}"))
+        """,
     "pipelines": """
         while True:
             kept.append(dev.pipeline(VERT, FRAG.replace("0.5", f"{len(kept)}.0"), color=["r8g8b8a8_unorm"]))

@@ -313,6 +313,26 @@ def test_descriptors_that_are_another_files_are_left_alone(tmp_path: Path) -> No
     assert done.stdout == "True 0\n", done
 
 
+def test_no_process_where_the_first_child_is_an_init() -> None:
+    """After unshare(CLONE_NEWPID) a process of ours that ends would end each later child of the program's: glslang works in this one."""
+    program = f"""
+        import ctypes, os, sys, tilegpu as tg
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.unshare(0x20000000) != 0:
+            print("not allowed")
+            sys.exit()
+        words = len(tg.compile_glsl({HEAD!r} + "void main() {{{{ data[0] = 1u; }}}}", "compute"))
+        child = os.fork()
+        if child == 0:
+            os._exit(7)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), words > 100)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False)
+    if done.stdout == "not allowed\n":
+        pytest.skip("this user may not make namespaces of processes")
+    assert done.stdout == "7 True\n", done
+
+
 def test_files_that_have_no_size_are_not_read() -> None:
     """Those of /proc: some tell of the machine, some wait."""
     for name in ("/proc/self/maps", "/proc/kmsg"):

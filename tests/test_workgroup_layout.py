@@ -3,16 +3,14 @@ strides, matrices of both orders; against the reference interpreter and NumPy.""
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from tests.oracle.shaders import stages
+from tests.shader_fuzz import compare
 
 import tilegpu as tg
 from spirv import assemble
 
-CASES = [(lanes, code) for lanes in (4, 8, 16) for code in ("quick", "optimised")]
 HEAD = """#version 450
 #extension GL_EXT_shared_memory_block : require
 #extension GL_EXT_scalar_block_layout : require
@@ -22,11 +20,9 @@ HEAD = """#version 450
 """
 
 
-@pytest.fixture(params=CASES, ids=lambda c: f"{c[0]} lanes, {c[1]}")
-def dev(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tg.Device:
-    lanes, code = request.param
-    monkeypatch.setitem(os.environ, "TILEGPU_CODE", code)
-    return tg.Device(cache_dir="off", lanes=lanes, threads=1)
+@pytest.fixture(params=list(compare.SHARES), ids=lambda c: f"{c[0]} lanes, {c[1]}")
+def dev(request: pytest.FixtureRequest) -> tg.Device:
+    return compare.device(*request.param)
 
 
 def check(dev: tg.Device, text: str, words: int, groups: int = 2) -> np.ndarray:

@@ -131,7 +131,7 @@ void read_changed_record(fuzz::Choices c) {
   }
   if (changes && c.coin()) record.resize(c.half() % record.size());
   std::vector<uint32_t> words = own->words();
-  const Ptr<ShaderModule> module = ShaderModule::from_record(std::move(words), "fuzzed", record);
+  const Ptr<ShaderModule> module = fuzz::take(ShaderModule::from_record(std::move(words), "fuzzed", record), "a record");
   if (!changes && (!module || module->reflection() != own->reflection() || write_record(module->reflection(), module->facts()) != written))
     fuzz::finding("a module of its own record is another one");
   if (!module) return;

@@ -82,7 +82,7 @@ void test_round_trip() {
 
     // From the full record nothing is asked anew; from the bare one all, and the answers are the same.
     for (const std::string& record : {full, bare}) {
-      const Ptr<ShaderModule> known = ShaderModule::from_record(std::vector<uint32_t>(words), "test", record);
+      const Ptr<ShaderModule> known = *ShaderModule::from_record(std::vector<uint32_t>(words), "test", record);
       if (!CHECK(known)) return;
       CHECK(known->reflection() == (*fresh)->reflection() && record_of(*known) == record);
       ask(*known);
@@ -115,7 +115,7 @@ void test_same_code() {
   info.cache_dir = "off";
   auto jit = Jit::create(info), other = Jit::create(info);
   if (!CHECK(jit && other)) return;
-  const Ptr<ShaderModule> known = ShaderModule::from_record(std::vector<uint32_t>(words), "test", record);
+  const Ptr<ShaderModule> known = *ShaderModule::from_record(std::vector<uint32_t>(words), "test", record);
   if (!CHECK(known)) return;
   auto first = compile(**jit, *fresh), second = compile(**jit, known), third = compile(**other, known);
   CHECK(first && second && third);
@@ -129,16 +129,16 @@ void test_broken_records() {
   ask(**fresh);
   const std::string record = record_of(**fresh);
   for (size_t size_B = 0; size_B < record.size(); ++size_B)
-    CHECK(!ShaderModule::from_record(std::vector<uint32_t>(words), "cut", record.substr(0, size_B)));
-  CHECK(!ShaderModule::from_record(std::vector<uint32_t>(words), "longer", record + '\0'));
-  CHECK(!ShaderModule::from_record({1, 2, 3, 4, 5}, "no words", record));
+    CHECK(!*ShaderModule::from_record(std::vector<uint32_t>(words), "cut", record.substr(0, size_B)));
+  CHECK(!*ShaderModule::from_record(std::vector<uint32_t>(words), "longer", record + '\0'));
+  CHECK(!*ShaderModule::from_record({1, 2, 3, 4, 5}, "no words", record));
 
   std::mt19937 random(7);
   uint32_t taken = 0;
   for (uint32_t k = 0; k < 20000; ++k) {
     std::string changed = record;
     for (uint32_t n = random() % 4 + 1; n; --n) changed[random() % changed.size()] = static_cast<char>(random());
-    const Ptr<ShaderModule> module = ShaderModule::from_record(std::vector<uint32_t>(words), "changed", changed);
+    const Ptr<ShaderModule> module = *ShaderModule::from_record(std::vector<uint32_t>(words), "changed", changed);
     if (!module) continue;
     ++taken;  // numbers that may have any value
     CHECK(record_of(*module).size() <= record.size() + 64);

@@ -30,10 +30,10 @@ from gltf_documents import Builder  # noqa: E402
 from tilegpu.farm.job import FarmError  # noqa: E402
 from tilegpu.farm.manifest import read_manifest  # noqa: E402
 from tilegpu.hdr import HdrError, read_hdr  # noqa: E402
+from tilegpu.scene.draco import DracoError, draco_counts  # noqa: E402
 from tilegpu.scene.meshopt import FILTERS, MODES  # noqa: E402
 from tilegpu.scene.model import load_model  # noqa: E402
 from tilegpu.scene.model_file import ModelError  # noqa: E402
-from tilegpu.scene.packages import DracoError, draco_counts  # noqa: E402
 
 #: A file of some kilobytes is read within this, by the processor's clock; sanitizers and busy machines are slower.
 SECONDS = 10.0

@@ -60,6 +60,16 @@ def test_without_extensions() -> None:
     assert "VK_KHR_cooperative_matrix" not in wrong and "VK_EXT_mesh_shader" in wrong
 
 
+def test_with_extensions() -> None:
+    def says(with_: str) -> str:
+        return run([need("vulkaninfo")], validate=False, TILEGPU_VULKAN_WITH=with_)
+
+    name = "VK_EXT_multisampled_render_to_single_sampled"
+    assert name not in says("") and name in says(name)
+    wrong = says("VK_KHR_swapchain")
+    assert "TILEGPU_VULKAN_WITH has 'VK_KHR_swapchain', which is listed without, or not there" in wrong
+
+
 def fits(kind: str, have: object, want: object) -> bool:
     if isinstance(want, list) and (not want or isinstance(want[0], str)):
         return isinstance(have, list) and set(want) <= set(have)

@@ -121,8 +121,9 @@ class TILEGPU_API ShaderModule {
   /// In this process.
   static Expected<Ptr<ShaderModule>> create_here(std::vector<uint32_t> words, std::string label, const std::string& entry_point = "main");
   /// Of words that were a module before, and what was written down of it (cpp/src/shader/module/module_record.hpp): not validated, and
-  /// parsed when somebody compiles it. Null where the record is broken; only else the words are taken.
-  static Ptr<ShaderModule> from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record);
+  /// parsed when somebody compiles it. Null where the record is broken, an error where memory is refused; the words are taken by a
+  /// module alone.
+  static Expected<Ptr<ShaderModule>> from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record);
   ~ShaderModule();
   const std::vector<uint32_t>& words() const { return words_; }
   /// All that code may depend on: names, strings and sources are for messages and reflections. Lines stay: loops that end say theirs.

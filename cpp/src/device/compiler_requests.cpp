@@ -96,8 +96,8 @@ Expected<Ptr<ShaderModule>> create_elsewhere(shader::CompilerPool& compilers, st
   if (!bytes) return bytes.error();
   Expected<std::string> record = shader::read_answer(*bytes);
   if (!record) return record.error();
-  Ptr<ShaderModule> module = ShaderModule::from_record(std::move(words), std::move(label), *record);
-  if (!module) return broken();
+  auto module = ShaderModule::from_record(std::move(words), std::move(label), *record);
+  if (module && !*module) return broken();
   return module;
 }
 

@@ -53,7 +53,7 @@ Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> w
                       ", which one of its decorations or instructions needs");
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
-    if (Ptr<ShaderModule> known = ShaderModule::from_record(std::move(words), label, record)) return known;
+    if (auto known = ShaderModule::from_record(std::move(words), label, record); !known || *known) return known;
   s.modules_validated++;
   // NOLINTNEXTLINE(bugprone-use-after-move): from_record takes the words only where it returns a module
   shader::CompilerPool* compilers = s.jit->compilers();

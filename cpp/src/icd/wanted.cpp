@@ -4,10 +4,12 @@
 // Source: Vulkan specification, VkPhysicalDeviceProperties, "Extended Functionality".
 #include "icd/wanted.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -51,7 +53,7 @@ Value wanted(const char* variable, const char* text, const Word<Value> (&words)[
 // that are in the tile alone are one then.
 constexpr Extension kNotListed[] = {Extension::EXT_multisampled_render_to_single_sampled};
 
-/// f(extension) for each name that `text` has; a name that no extension has is said.
+/// f(extension, name) for each name that `text` has; a name that no extension has is said.
 template <class F>
 void each_named(const char* variable, const char* text, F&& f) {
   constexpr std::string_view kBetween = ", ";
@@ -62,7 +64,7 @@ void each_named(const char* variable, const char* text, F&& f) {
     assert(!name.empty());
     rest.remove_prefix(first + name.size());
     if (const Extension e = find_extension(name.c_str()); e != Extension::count)
-      f(e);
+      f(e, name.c_str());
     else
       std::fprintf(stderr, "tilegpu: %s has '%s'; Vulkan has no such extension; write names such as %s\n", variable, name.c_str(),
                    VK_KHR_SWAPCHAIN_EXTENSION_NAME);
@@ -79,10 +81,14 @@ VkPhysicalDeviceType wanted_type() {
 
 ExtensionSet unwanted_extensions() {
   ExtensionSet with, without;
-  each_named("TILEGPU_VULKAN_WITH", std::getenv("TILEGPU_VULKAN_WITH"), [&](Extension e) { with.add(e); });
+  each_named("TILEGPU_VULKAN_WITH", std::getenv("TILEGPU_VULKAN_WITH"), [&](Extension e, const char* name) {
+    with.add(e);
+    if (std::find(std::begin(kNotListed), std::end(kNotListed), e) == std::end(kNotListed))
+      std::fprintf(stderr, "tilegpu: TILEGPU_VULKAN_WITH has '%s', which is listed without, or not there; vulkaninfo says\n", name);
+  });
   for (const Extension e : kNotListed)
     if (!with.has(e)) without.add(e);
-  each_named("TILEGPU_VULKAN_WITHOUT", std::getenv("TILEGPU_VULKAN_WITHOUT"), [&](Extension e) { without.add(e); });
+  each_named("TILEGPU_VULKAN_WITHOUT", std::getenv("TILEGPU_VULKAN_WITHOUT"), [&](Extension e, const char*) { without.add(e); });
   return without;
 }
 

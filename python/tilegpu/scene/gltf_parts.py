@@ -44,7 +44,7 @@ class GltfParts:
         self._materials = GltfMaterials(document)
         self._meshes: dict[tuple[int, bool], list[Part]] = {}
         self._skins: dict[int, Skin] = {}
-        self._draco: Decoded = {}
+        self._draco = Decoded()
 
     def parts(self) -> tuple[list[Part], GltfPoser]:
         """All parts of the default scene as the file has them; what poses them, with the file's cameras and lights."""

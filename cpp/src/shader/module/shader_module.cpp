@@ -176,13 +176,13 @@ Expected<Ptr<ShaderModule>> ShaderModule::create_here(std::vector<uint32_t> word
   return result;
 }
 
-Ptr<ShaderModule> ShaderModule::from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record) {
+Expected<Ptr<ShaderModule>> ShaderModule::from_record(std::vector<uint32_t>&& words, std::string label, const std::string& record) {
   shader::to_native_order(words);
-  if (!check_header(words).empty()) return nullptr;
+  if (!check_header(words).empty()) return Ptr<ShaderModule>();
   Ptr<ShaderModule> result(new ShaderModule);
-  if (!shader::read_record(record, result->reflection_, *result->facts_)) return nullptr;
+  if (!shader::read_record(record, result->reflection_, *result->facts_)) return Ptr<ShaderModule>();
   result->facts_->memory = MemoryShare(memory_of(words));
-  if (!result->facts_->memory) return nullptr;  // create() says why
+  if (!result->facts_->memory) return MemoryShare::refused("shader '" + label + "'", memory_of(words));
   result->words_ = std::move(words);
   result->label_ = std::move(label);
   return result;
