@@ -15,7 +15,7 @@ import numpy as np
 from tilegpu import _core, arguments, enums, notebook
 from tilegpu.errors import ClampedValueWarning, ValidationError, users_level
 from tilegpu.fixed import OfThisProcess, Slotted
-from tilegpu.image import Image, ImageView, Texture
+from tilegpu.image import Image, ImageView, KeptView, Texture
 from tilegpu.texels import MOST_FINITE, MOST_UNSIGNED
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Attachment(OfThisProcess, Slotted):
         else:
             plain |= aspect == "depth" and type(clear) is float
         if plain:
-            image._built[aspect] = Built(clear, self.load_op, self.store_op, core, view, image.size)
+            image._built[aspect] = Built(clear, self.load_op, self.store_op, core, KeptView(view), image.size)
 
     def build(self, aspect: str, layers: int, what: str) -> tuple[_core.RenderingAttachment, ImageView]:
         """The core's attachment and the view that is rendered to."""
@@ -196,7 +196,7 @@ class Built(NamedTuple):
     load_op: str
     store_op: str
     core: _core.RenderingAttachment
-    view: ImageView
+    view: KeptView
     size: tuple[int, int]
 
 

@@ -58,7 +58,7 @@ class DescriptorSet(Fixed):
         self.updates = 0  #: how often something was written
         self.late = is_read_late(core)  #: it is read as it is when an execution begins
         self._held: dict[tuple[int, int], Held] = {}  # what stands where
-        self._writer = DescriptorWriter(device, _upload, self._note)
+        self._device = device
         if bind is not None:
             self.update(bind)
 
@@ -88,6 +88,8 @@ class DescriptorSet(Fixed):
                 f"{self._what}: bind is {arguments.shown(bind)}; it must be a mapping by name or binding"
             )
         seen: dict[int, Any] = {}
+        # Not kept: it would hold this object, and what the set holds would wait for the garbage collector.
+        writer = DescriptorWriter(self._device, _upload, self._note)
         for name, value in bind.items():
             slot = self._slot(name)
             before = seen.setdefault(slot.binding, name)
@@ -100,12 +102,12 @@ class DescriptorSet(Fixed):
                 for key, item in value.items():
                     element = arguments.count(key, f"{what}: an element's number", slot.count - 1)
                     self._held.pop((slot.binding, element), None)
-                    self._writer.write_element(self.core, slot, element, item, f"{what}[{element}]")
+                    writer.write_element(self.core, slot, element, item, f"{what}[{element}]")
             else:
                 for place in list(self._held):  # another thread may write as well
                     if place[0] == slot.binding:
                         self._held.pop(place, None)
-                self._writer.write(self.core, slot, value, what)
+                writer.write(self.core, slot, value, what)
             if self._pipeline is not None:
                 warn_short(self._pipeline, slot, value)  # of what is right otherwise
 

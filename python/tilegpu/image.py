@@ -6,6 +6,7 @@ In: arguments of :meth:`tilegpu.Device.image`. Out: images of the core with thei
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         self.depth = depth
         self.type = type_
         self._device = device
-        self._views: dict[tuple[Any, ...], ImageView] = {}
+        self._views: dict[tuple[Any, ...], KeptView] = {}
         self._left: list[Any] = []  # weak: what steps of frames wrote of it and nobody has read (reads_since.py)
         self._built: dict[str, Any] = {}  # what attachments of it were built to last, by aspect
         self._host_reads = 0  # how often its pixels went to the program: frames tell by it what is read by nobody
@@ -270,29 +271,30 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         if math.isnan(least):
             raise ValidationError(f"{what}: min_lod is nan; it must be a number")
         key = (kind, number, aspects, level, levels, layer, layers, swizzle, ycbcr, least)
-        found = self._views.get(key)
-        if found is None:
-            core = _core.ImageView(
-                self.core,
-                kind,
-                number,
-                aspects,
-                level,
-                _REMAINING if levels is None else levels,
-                layer,
-                _REMAINING if layers is None else layers,
-                components,
-                None if ycbcr is None else ycbcr.core,
-                least,
-            )
-            found = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
-            found.swizzle = "rgba" if swizzle is None else swizzle.lower()
-            found.min_lod = max(least - level, 0.0)
-            found.view_info = enums.format_of(number)
-            if aspects:
-                found.aspects = (self._aspect(aspect),)
-            found.numeric = "uint" if aspects == ASPECT_BITS["stencil"] or self.format == "s8_uint" else enums.format_of(number).numeric
-            self._views[key] = found
+        kept = self._views.get(key)
+        if kept is not None:
+            return kept.of(self)
+        core = _core.ImageView(
+            self.core,
+            kind,
+            number,
+            aspects,
+            level,
+            _REMAINING if levels is None else levels,
+            layer,
+            _REMAINING if layers is None else layers,
+            components,
+            None if ycbcr is None else ycbcr.core,
+            least,
+        )
+        found = ImageView(self, core, enums.name_of("image_view_type", kind), level, layer, levels, layers)
+        found.swizzle = "rgba" if swizzle is None else swizzle.lower()
+        found.min_lod = max(least - level, 0.0)
+        found.view_info = enums.format_of(number)
+        if aspects:
+            found.aspects = (self._aspect(aspect),)
+        found.numeric = "uint" if aspects == ASPECT_BITS["stencil"] or self.format == "s8_uint" else enums.format_of(number).numeric
+        self._views[key] = KeptView(found)
         return found
 
     def _require_type(self, wanted: str, what: str) -> None:
@@ -483,6 +485,30 @@ class ImageView(Fixed, AsArray, NoLength):
 
     def __repr__(self) -> str:
         return f"<tilegpu.ImageView {self.type} of '{self.image.label}'>"
+
+
+#: Of a view all but the image.
+_OF_A_VIEW = tuple(name for name in ImageView.__slots__ if name not in ("__weakref__", "image"))
+_write_view, _read_view = _core.slot_writer(ImageView, ("image", *_OF_A_VIEW)), _core.slot_reader(ImageView, _OF_A_VIEW)
+
+
+class KeptView:
+    """What an image keeps of a view: not the view itself, which names the image. Of such a ring the memory would come back when Python
+    looks for rings, long after nobody has the image any more: some frames of images of their own were gigabytes."""
+
+    __slots__ = ("_of_it", "_there")
+
+    def __init__(self, view: ImageView) -> None:
+        self._of_it, self._there = _read_view(view) or (), weakref.ref(view)
+
+    def of(self, image: Image) -> ImageView:
+        """The view, or, where nobody has it any more, one like it."""
+        view = self._there()
+        if view is None:
+            view = object.__new__(ImageView)
+            _write_view(view, image, *self._of_it)
+            self._there = weakref.ref(view)
+        return view
 
 
 class Texture(OfThisProcess, Slotted, AsArray, NoLength):

@@ -263,13 +263,13 @@ class RenderPass(PassCommands, PassResults, WithBlock):
                 return None
             size = built.size
             cores.append(built.core)
-            bound.append((_COLORS[number], attachment, built.view, built.load_op, built.store_op, None))
+            bound.append((_COLORS[number], attachment, built.view.of(attachment.image), built.load_op, built.store_op, None))
         if (attachment := own["_depth"]) is not None:
             built = built_before(attachment, "depth", device)
             if built is None or (size is not None and built.size != size):
                 return None
             size, depth = built.size, built.core
-            bound.append(("depth", attachment, built.view, built.load_op, built.store_op, None))
+            bound.append(("depth", attachment, built.view.of(attachment.image), built.load_op, built.store_op, None))
         if size is None or own["_trace_pixels"]:
             return None
         own["_bound"], own["_size"], own["_held"] = bound, size, size

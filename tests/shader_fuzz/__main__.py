@@ -10,7 +10,10 @@ import argparse
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +22,25 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from tests.shader_fuzz import compare, reduce, tables  # noqa: E402
 
 FOUND = ROOT / "build" / "fuzz-shaders"
+#: For one program, whose loops have budgets, and which nobody waits for: an end is what code owes first of all.
+MOST_S = 240.0
+
+
+@contextmanager
+def watched(seed: int) -> Iterator[None]:
+    """Ends the process, with a message, where a program's execution does not end."""
+
+    def end() -> None:
+        print(f"seed {seed}: no end within {MOST_S:.0f} s: --first {seed} --count 1", flush=True)
+        os._exit(1)
+
+    timer = threading.Timer(MOST_S, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def report(difference: compare.Difference, shrink: bool = True) -> str:
@@ -81,7 +103,8 @@ def main() -> int:
             break
         programs += 1
         try:
-            runs += check(tables.any_program(seed, options.size, options.stage))
+            with watched(seed):
+                runs += check(tables.any_program(seed, options.size, options.stage))
         except compare.Difference as difference:
             failures += 1
             print(f"after {programs} programs, {processor_seconds():.0f} s of the processor", flush=True)

@@ -7,11 +7,12 @@ Each object is looked at once a frame at most, however many draws, programs and 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tilegpu.scene.seals import Ask, Seal, is_large, seal_of, seal_of_members
+from tilegpu.scene.seals import Seal, is_large, seal_of, seal_of_members
 
 #: What no frame named for so many frames is let go.
 _KEEP_FRAMES = 8
@@ -20,20 +21,20 @@ _KEEP_FRAMES = 8
 class _Held:
     """An object, so that its id stays its own, and the version of what it holds: another one from each change that was seen."""
 
-    __slots__ = ("_ask", "frame", "owner", "recorded", "seal", "version")
+    __slots__ = ("_of_members", "frame", "owner", "recorded", "seal", "version")
 
-    def __init__(self, owner: Any, ask: Ask, frame: int) -> None:
-        self.owner, self._ask, self.frame = owner, ask, frame
-        self.seal = ask(owner)
+    def __init__(self, owner: Any, of_members: bool, kept: Kept) -> None:
+        self.owner, self._of_members, self.frame = owner, of_members, kept.frame
+        self.seal = kept.seal(owner, of_members)
         self.version = 0
         self.recorded = 0  #: the last recording that noted it
 
-    def look(self, frame: int) -> int:
-        """The version that it has in this frame."""
-        if self.frame != frame:
-            self.frame = frame
+    def look(self, kept: Kept) -> int:
+        """The version that it has in this frame of who keeps it: a ring of both would end with its buffers when Python looks for rings."""
+        if self.frame != kept.frame:
+            self.frame = kept.frame
             if self.seal is not None and self.seal.broken():
-                self.seal = self._ask(self.owner)
+                self.seal = kept.seal(self.owner, self._of_members)
                 self.version += 1
         return self.version
 
@@ -44,10 +45,11 @@ class _Inner:
     __slots__ = ("_held", "_kept", "_version")
 
     def __init__(self, kept: Kept, held: _Held) -> None:
-        self._kept, self._held, self._version = kept, held, held.version
+        self._kept, self._held, self._version = weakref.ref(kept), held, held.version
 
     def broken(self) -> bool:
-        return self._held.look(self._kept.frame) != self._version
+        kept = self._kept()
+        return kept is None or self._held.look(kept) != self._version
 
 
 class Recorded:
@@ -76,9 +78,8 @@ class Kept:
 
     def is_as(self, recorded: Recorded) -> bool:
         """Whether all that a recording was made of is as it was."""
-        frame = self.frame
         for held, version in zip(recorded.things, recorded.versions, strict=True):
-            if held.look(frame) != version:
+            if held.look(self) != version:
                 return False
         return not any(recorded.empty)
 
@@ -103,7 +104,7 @@ class Kept:
         if not group and type(group) is dict:
             self._recorded.empty.append(group)  # quicker to ask
         elif not isinstance(group, (tuple, MappingProxyType)):
-            self._note(self._look(self._members, group, seal_of_members))
+            self._note(self._look(self._members, group, True))
 
     def get(self, key: Any, sealed: Any, make: Callable[[], Any], user: Any = None) -> Any:
         """The thing kept under ``key`` (which contains ``id(sealed)``, and that of its ``user`` if it has one), made if need be of what
@@ -111,7 +112,7 @@ class Kept:
         frame, found = self.frame, self._made.get(key)
         if found is not None and found[4] == frame:
             return found[0]
-        held = self._look(self._held, sealed, self._seal)
+        held = self._look(self._held, sealed, False)
         same = found is not None and found[1] is held and found[2] == held.version
         thing = found[0] if found is not None and same else make()
         self._made[key] = thing, held, held.version, user, frame
@@ -119,21 +120,22 @@ class Kept:
             self._note(held)
         return thing
 
-    def _look(self, table: dict[int, _Held], thing: Any, ask: Ask) -> _Held:
+    def _look(self, table: dict[int, _Held], thing: Any, of_members: bool) -> _Held:
         held = table.get(id(thing))
         if held is None:
-            held = table[id(thing)] = _Held(thing, ask, self.frame)
+            held = table[id(thing)] = _Held(thing, of_members, self)
         else:
-            held.look(self.frame)
+            held.look(self)
         return held
 
-    def _seal(self, thing: Any) -> Seal | None:
-        return seal_of(thing, self._seal_of_member)
+    def seal(self, thing: Any, of_members: bool) -> Seal | None:
+        """What tells whether a thing has changed, or which members it has."""
+        return seal_of_members(thing) if of_members else seal_of(thing, self._seal_of_member)
 
     def _seal_of_member(self, thing: Any) -> Seal | None:
         if not is_large(thing):
-            return self._seal(thing)
-        held = self._look(self._held, thing, self._seal)
+            return self.seal(thing, False)
+        held = self._look(self._held, thing, False)
         return None if held.seal is None else _Inner(self, held)
 
     def _note(self, held: _Held) -> None:
