@@ -264,7 +264,7 @@ void make_quad(const Case& of, const SampleKind& kind, const fuzz::ModelView& m,
 /// A block of 4x4 pixels whose places lie in rows and columns, as those of a pass over a picture do: at centres of texels, between them or
 /// anywhere, so many texels apart. All else stays as it is.
 void align_block(const Case& of, const SampleKind& kind, const fuzz::ModelView& m, std::mt19937& random, fuzz::SampleInput* block) {
-  constexpr float kSteps[] = {1, 1, 1, 0.5f, 2, 0.75f, 0, -1}, kWithin[] = {0.5f, 0.5f, 0, 0.25f};
+  constexpr float kSteps[] = {1, 1, 1, 0.5f, 2, 0.75f, 0, -1, 7 / 3.0f, 2.5f}, kWithin[] = {0.5f, 0.5f, 0, 0.25f};
   const fuzz::ModelLevel& level = m.levels[random() % 4 ? 0 : random() % m.levels.size()];
   const int sizes[2] = {level.width, level.height};
   const bool fetches = kind.op == SampleOp::fetch;

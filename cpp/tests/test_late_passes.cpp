@@ -231,21 +231,27 @@ void test_unkept_values(Jit& jit) {
       }
     }
   }
-  // Who else uses it keeps it where it is.
-  Scratch s;
-  build(s.module, "f", 8, [](const Ir& ir, Value x, Value y) {
-    Value old = x;
-    for (uint32_t k = 0; k < 90; ++k) old = ir.fma(old, y, ir.fk(0.25f));
-    Value mask = ir.fgt(x, y);
-    Block here = ir.current_block(), then = ir.block("then"), after = ir.block("after");
-    ir.br(ir.any(mask), then, after);
-    ir.at(then);
-    Value chosen = ir.select(mask, ir.fmul(y, ir.fk(3)), old);
-    ir.br(after);
-    ir.at(after);
-    return ir.fadd(old, ir.phi(Ir::type_of(old), {{chosen, then}, {old, here}}));
-  });
-  CHECK(!skip_unkept_values(s.module) && s.valid());
+  // It stays where it is if somebody else uses it, or if lanes that take the branch may keep it.
+  enum Use : uint32_t { after_both, by_other_mask, from_branch, as_first, none, uses };
+  for (uint32_t use = 0; use < uses; ++use) {
+    Scratch s;
+    build(s.module, "f", 8, [use](const Ir& ir, Value x, Value y) {
+      Value old = x;
+      for (uint32_t k = 0; k < 90; ++k) old = ir.fma(old, y, ir.fk(0.25f));
+      Value mask = ir.fgt(x, y), other = ir.fgt(y, ir.fk(0.5f));
+      Block here = ir.current_block(), then = ir.block("then"), after = ir.block("after");
+      ir.br(ir.any(mask), then, after);
+      ir.at(then);
+      Value three = ir.fmul(y, ir.fk(3)), chosen = use == as_first ? ir.select(mask, old, three) : ir.select(mask, three, old);
+      if (use == by_other_mask) chosen = ir.select(other, three, old);
+      if (use == from_branch) chosen = old;
+      ir.br(after);
+      ir.at(after);
+      Value kept = ir.phi(Ir::type_of(old), {{chosen, then}, {old, here}});
+      return use == after_both ? ir.fadd(old, kept) : kept;
+    });
+    CHECK_MESSAGE(skip_unkept_values(s.module) == (use == none) && s.valid(), "use " + std::to_string(use));
+  }
 }
 
 }  // namespace
