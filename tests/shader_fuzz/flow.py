@@ -153,8 +153,10 @@ class Flows(Numeric):
             self.selection(depth)
         elif k < 58:
             self.premerge(depth)
-        elif k < 61:
+        elif k < 60:
             self.same_target(depth)
+        elif k < 61:
+            self.long_values(depth)
         elif k < 65:
             self.dead_predecessor()
         elif k < 79:
@@ -371,6 +373,46 @@ class Flows(Numeric):
         edges: list[Flow] = []
         self.arm(body, source, depth, merge, edges)
         self.finish(merge, edges)
+
+    def long_values(self, depth: int) -> None:
+        """A chain of many values before a selection: one way drops what it gives, or keeps it for some invocations, the other goes on
+        with it. Compilers move such chains."""
+        assert self.at is not None
+        rng = self.rng
+        kinds = {}
+        for name in sorted(self.at.env):
+            type_ = self.env_types[name]
+            if not type_.startswith("*") and shape(type_).kind in ("scalar", "vector") and shape(type_).scalar in ("u32", "i32", "f32"):
+                kinds[name] = shape(type_)
+        if not kinds:
+            return self.assign()
+        name = rng.choice(list(kinds))
+        type_ = self.env_types[name]
+        before = self.at.env[name]
+        value = self.chain_of(type_, before, rng.choice([20, 70, 90]))
+        then, merge = self.new("L"), self.new("L")
+        source = self.fork(self.condition(), then, merge, merge)
+        source.env[name] = value
+        self.open(then, [source])
+        other = self.chain_of(type_, before, rng.choice([1, 30]))  # short ways are no branches
+        kept = [other, other, before, value, self.emit("OpSelect", type_, self.value(like(type_, "bool")), value, other)]
+        assert self.at is not None
+        self.at.env[name] = rng.choice(kept)
+        if rng.random() < 0.3:
+            self.statements(1, depth + 1)
+        edges = [source] if self.at is None else [source, self.branch(merge)]
+        self.finish(merge, edges)
+        if self.at is not None:
+            self.mix(type_, self.at.env[name])
+        return None
+
+    def chain_of(self, type_: str, value: str, count: int) -> str:
+        """So many operations, one of the other."""
+        ops = ["OpFMul", "OpFAdd", "OpFSub"] if shape(type_).scalar == "f32" else ["OpIMul", "OpIAdd", "OpBitwiseXor", "OpISub"]
+        with_ = [self.value(type_) for _ in range(3)]
+        for _ in range(count):
+            value = self.emit(self.rng.choice(ops), type_, value, self.rng.choice(with_), keep=False)
+        return value
 
     def dead_predecessor(self) -> None:
         """A block that nothing reaches branches to the next one."""
