@@ -149,6 +149,8 @@ void Lowering::edge(uint32_t from, uint32_t to, uint32_t r, bool into_sibling) {
   for (uint32_t k = b.first; k < b.end; ++k) {
     const Instruction& i = m.instructions[k];
     if (i.op != spv::OpPhi) break;
+    if (const auto& type = m.type(i.type); type.kind == Kind::pointer && !type.variable_pointer && !m.holds_address(i.id))
+      return fail("OpPhi " + std::to_string(i.id) + " chooses between pointers that are no variable pointers, which SPIR-V does not have");
     for (uint32_t n = 0; n + 1 < i.count; n += 2) {
       if (m.operand(i, n + 1) == from) moves.emplace_back(&i, value(m.operand(i, n)));
     }
