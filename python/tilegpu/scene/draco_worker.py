@@ -8,6 +8,7 @@ the arrays' bytes: the triangles, and of the attributes those that are wanted, i
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from typing import Any
 
@@ -45,6 +46,7 @@ def _limit(room_B: int) -> None:
 
 def main() -> None:
     """Answer until the other end closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, which it is sent to as well: who asks ends this process
     sys.path[:] = json.loads(sys.argv[1])
     import DracoPy  # noqa: F401
     import numpy  # noqa: F401
