@@ -4,6 +4,8 @@ BUILD   ?= build/release
 VENV    := .venv
 PY      := $(VENV)/bin/python
 JOBS    ?= $(shell nproc)
+# Of the Python suite: each takes a gigabyte or two.
+PYTEST_JOBS ?= $(shell n=$(JOBS); [ $$n -le 8 ] || n=8; echo $$n)
 DEMO    ?= out/demo.png
 PACKAGES := $(shell sed -e 's/\#.*//' packages/debian.txt)
 # ccache makes the second build from scratch quick; it is used where it is installed.
@@ -31,7 +33,7 @@ test-cpp: build-tests
 	ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
 
 test-python: build $(VENV)/.stamp-test
-	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(PYTEST_JOBS) $(PYTEST_ARGS)
 
 # --- the site: pages of docs/, with what their code prints and draws; warnings are errors
 DOCS_OUT := build/docs
