@@ -111,8 +111,10 @@ Status StateRecorder::check_parts() const {
     const uint32_t set = kBlending.has(which) && (dynamic.bits & kBlending.bits) == kBlending.bits
                              ? attachments(S::color_blend_equation) | attachments(S::color_blend_advanced)
                              : attachments(which);
+    const auto& of = state_.blend.attachments;
     for (size_t i = 0; i < info.color_formats.size(); i++)
-      if (info.color_formats[i] != VK_FORMAT_UNDEFINED && !(set >> i & 1))
+      if (info.color_formats[i] != VK_FORMAT_UNDEFINED && !(set >> i & 1) &&
+          (!kBlending.has(which) || (i < of.size() && of[i].blendEnable)))
         return invalid(who + pipeline::names_of({DynamicStates::bit(which)}) + " to the command buffer, and it is not set for color[" +
                        std::to_string(i) + "]");
   }

@@ -349,6 +349,9 @@ Status CommandBuffer::set_vertex_input(std::span<const VkVertexInputBindingDescr
   return Ok{};
 }
 
+const GraphicsState& CommandBuffer::given_state() const { return std::as_const(recorder_->dynamic).given(); }
+DynamicStates CommandBuffer::given_states() const { return recorder_->dynamic.set_states(); }
+
 Status CommandBuffer::bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B,
                                           std::optional<uint32_t> stride_B) {
   if (binding >= kMaxVertexBindings)

@@ -15,6 +15,7 @@
 
 #include "base/memory_budget.hpp"
 #include "command/recording.hpp"
+#include "icd/shader_object.hpp"
 #include "icd/wanted.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/device.hpp"
@@ -85,6 +86,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_shader_atomic_float,
     Extension::EXT_shader_atomic_float2,
     Extension::EXT_shader_demote_to_helper_invocation,
+    Extension::EXT_shader_object,
     Extension::KHR_create_renderpass2,
     Extension::KHR_depth_stencil_resolve,
     Extension::KHR_descriptor_update_template,
@@ -226,6 +228,7 @@ void set_state_features(Features& f) {
   f.rectangularLines = f.bresenhamLines = f.smoothLines = true;
   f.stippledRectangularLines = f.stippledBresenhamLines = f.stippledSmoothLines = true;
   f.vertexInputDynamicState = true;
+  f.shaderObject = true;
   f.extendedDynamicState = true;
   f.extendedDynamicState2 = true;
   f.extendedDynamicState2LogicOp = true;
@@ -529,6 +532,8 @@ void set_versions(Properties& p) {
   p.conformanceVersion = {0, 0, 0, 0};
   std::memcpy(p.driverUUID, "tilegpu driver ", sizeof p.driverUUID);
   std::memcpy(p.deviceUUID, "tilegpu software", sizeof p.deviceUUID);
+  std::memcpy(p.shaderBinaryUUID, kShaderBinaryUUID, sizeof p.shaderBinaryUUID);
+  p.shaderBinaryVersion = kShaderBinaryVersion;
   std::memcpy(p.optimalTilingLayoutUUID, "tilegpu: packed ", sizeof p.optimalTilingLayoutUUID);
   p.identicalMemoryTypeRequirements = VK_TRUE;
 }

@@ -36,6 +36,9 @@ void inherit(const VkCommandBufferInheritanceRenderingInfo& in, OpenPass& pass) 
     if (in.pColorAttachmentFormats[i] == VK_FORMAT_UNDEFINED) pass.unbacked_colors |= 1U << i;
   if (in.depthAttachmentFormat == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_DEPTH_BIT;
   if (in.stencilAttachmentFormat == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_STENCIL_BIT;
+  pass.targets.colors = std::min(in.colorAttachmentCount, kMaxColorAttachments);
+  std::copy_n(in.pColorAttachmentFormats, pass.targets.colors, pass.targets.color.begin());
+  pass.targets.depth = in.depthAttachmentFormat, pass.targets.stencil = in.stencilAttachmentFormat;
 }
 
 }  // namespace
@@ -94,6 +97,7 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
   commandBuffer->labels.clear();
   commandBuffer->pass = {};  // of a recording that was given up inside one
   commandBuffer->colors = {};
+  commandBuffer->shaders = {};
   commandBuffer->condition.reset();
   commandBuffer->core->reset();
   if (commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo &&

@@ -12,22 +12,21 @@
 
 namespace tilegpu::icd {
 
-namespace {
-
-/// VK_EXT_subgroup_size_control: four, which are full where rows of the workgroup are so long.
-Status check_subgroups(const VkPipelineShaderStageCreateInfo& stage, const tilegpu::ComputePipeline& made) {
+Status check_subgroups(const char* who, const void* next, bool wants_full, const tilegpu::ComputePipeline& made) {
   using Required = VkPipelineShaderStageRequiredSubgroupSizeCreateInfo;
-  const auto* size = find_next<Required>(stage.pNext, VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
-  const auto wrong = [](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, "compute pipeline: " + text}; };
+  const auto* size = find_next<Required>(next, VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
+  const auto wrong = [&](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(who) + ": " + text}; };
   if (size && size->requiredSubgroupSize != kSubgroupSize)
     return wrong("requiredSubgroupSize is " + std::to_string(size->requiredSubgroupSize) + "; subgroups have 4 invocations");
   const uint32_t row = made.workgroup_size()[0];
   assert(row > 0);
-  if (stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT && row % kSubgroupSize)
+  if (wants_full && row % kSubgroupSize)
     return wrong("full subgroups are required of workgroups whose rows have " + std::to_string(row) +
                  " invocations; make it a multiple of 4");
   return Ok{};
 }
+
+namespace {
 
 VkResult create(VkDevice device, const VkComputePipelineCreateInfo& in, VkPipeline* out) {
   auto stage = stage_of(device, in.stage);
@@ -35,7 +34,10 @@ VkResult create(VkDevice device, const VkComputePipelineCreateInfo& in, VkPipeli
   ComputePipelineCreateInfo info{std::move(*stage), in.layout ? in.layout->core : nullptr, next_label()};
   auto core = device->core->create_pipeline(std::move(info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  if (Status ok = check_subgroups(in.stage, **core); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
+  if (Status ok = check_subgroups("compute pipeline", in.stage.pNext,
+                                  in.stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT, **core);
+      !ok)
+    return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
   *out = new VkPipeline_T{nullptr, *core, {}, {}, {}};
   return VK_SUCCESS;
 }
@@ -48,16 +50,27 @@ VkResult VKAPI_CALL CreateComputePipelines(VkDevice device, VkPipelineCache, uin
   return create_each(createInfoCount, pCreateInfos, pPipelines, [&](const auto& in, VkPipeline* out) { return create(device, in, out); });
 }
 
+// False: a compute shader was unbound since, which is said.
+static bool has_compute(VkCommandBuffer commands) {
+  if (!commands->shaders.no_compute) return true;
+  record(commands, Error{VK_ERROR_VALIDATION_FAILED_EXT,
+                         "dispatch without a compute shader: vkCmdBindShadersEXT unbound it; bind one, or a compute pipeline"});
+  return false;
+}
+
 void VKAPI_CALL CmdDispatch(VkCommandBuffer commandBuffer, uint32_t groupCountX, uint32_t groupCountY, uint32_t groupCountZ) {
+  if (!has_compute(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->dispatch(groupCountX, groupCountY, groupCountZ));
 }
 
 void VKAPI_CALL CmdDispatchBase(VkCommandBuffer commandBuffer, uint32_t baseGroupX, uint32_t baseGroupY, uint32_t baseGroupZ,
                                 uint32_t groupCountX, uint32_t groupCountY, uint32_t groupCountZ) {
+  if (!has_compute(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->dispatch_base(baseGroupX, baseGroupY, baseGroupZ, groupCountX, groupCountY, groupCountZ));
 }
 
 void VKAPI_CALL CmdDispatchIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset) {
+  if (!has_compute(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->dispatch_indirect(buffer->core, offset));
 }
 

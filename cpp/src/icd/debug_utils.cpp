@@ -5,6 +5,7 @@
 
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/shader_pipelines.hpp"
 #include "tilegpu/compute.hpp"
 
 namespace tilegpu::icd {
@@ -147,14 +148,17 @@ static std::string label_of(const VkDebugUtilsObjectNameInfoEXT& info) {
     if (pipeline->library) return pipeline->library->info.label;
     return pipeline->core ? pipeline->core->info().label : pipeline->compute->info().label;
   }
+  if (info.objectType == VK_OBJECT_TYPE_SHADER_EXT) return reinterpret_cast<const VkShaderEXT_T*>(handle)->shared->label;
   if (info.objectType == VK_OBJECT_TYPE_IMAGE) return reinterpret_cast<const VkImage_T*>(handle)->core->info().label;
   if (info.objectType == VK_OBJECT_TYPE_BUFFER) return reinterpret_cast<const VkBuffer_T*>(handle)->core->info().label;
   return {};
 }
 
-VkResult VKAPI_CALL SetDebugUtilsObjectNameEXT(VkDevice, const VkDebugUtilsObjectNameInfoEXT* pNameInfo) {
+VkResult VKAPI_CALL SetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* pNameInfo) {
   const std::string name = pNameInfo->pObjectName ? pNameInfo->pObjectName : "";
   if (pNameInfo->objectType == VK_OBJECT_TYPE_RENDER_PASS) reinterpret_cast<VkRenderPass_T*>(pNameInfo->objectHandle)->name = name;
+  if (pNameInfo->objectType == VK_OBJECT_TYPE_SHADER_EXT)
+    device->shader_pipelines->name(*reinterpret_cast<VkShaderEXT_T*>(pNameInfo->objectHandle)->shared, name);
   if (Explained* const explained = Explained::asked()) explained->named(label_of(*pNameInfo), name);
   return VK_SUCCESS;
 }

@@ -14,6 +14,7 @@
 #include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/shader_pipelines.hpp"
 #include "icd/sync.hpp"
 
 namespace tilegpu::icd {
@@ -135,6 +136,7 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
   auto core = tilegpu::Device::create(info);
   if (!core) return fail(instance, VK_ERROR_INITIALIZATION_FAILED, core.error().message);
   device->core = *core;
+  device->shader_pipelines = std::make_shared<ShaderPipelines>();
   device->queue.device = device.get();
   const std::lock_guard guard(living().lock);
   *pDevice = device.release();

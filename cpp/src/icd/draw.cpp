@@ -2,19 +2,26 @@
 //
 // In: Vulkan's commands. Out: the core's, of the same names. Source: Vulkan specification, "Drawing Commands", "Mesh Shading", "Dynamic
 // State".
-#include "icd/dynamic_state.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/shader_pipelines.hpp"
 
 namespace tilegpu::icd {
 
 void VKAPI_CALL CmdBindPipeline(VkCommandBuffer commandBuffer, VkPipelineBindPoint, VkPipeline pipeline) {
   tilegpu::CommandBuffer& core = *commandBuffer->core;
-  if (pipeline->compute) return core.bind_pipeline(pipeline->compute);
+  BoundShaders& shaders = commandBuffer->shaders;
+  if (pipeline->compute) {
+    shaders.no_compute = false;
+    return core.bind_pipeline(pipeline->compute);
+  }
   if (!pipeline->core)
     return record(commandBuffer,
                   Error{VK_ERROR_VALIDATION_FAILED_EXT, "vkCmdBindPipeline: the pipeline is a library; link a pipeline of it"});
   core.bind_pipeline(pipeline->core);
   commandBuffer->colors.pipeline_takes = pipeline->dynamic_colors;
+  if (shaders.in_use) shaders.graphics = {}, shaders.in_use = false;  // none is bound any more
+  shaders.colors_lost = true;
+  shaders.viewports_fixed |= !pipeline->viewports.empty(), shaders.scissors_fixed |= !pipeline->scissors.empty();
   if (!pipeline->viewports.empty()) record(commandBuffer, core.set_viewport_with_count(pipeline->viewports));
   if (!pipeline->scissors.empty()) record(commandBuffer, core.set_scissor_with_count(pipeline->scissors));
 }
@@ -90,12 +97,12 @@ void VKAPI_CALL CmdPushConstants(VkCommandBuffer commandBuffer, VkPipelineLayout
 
 void VKAPI_CALL CmdDraw(VkCommandBuffer commandBuffer, uint32_t vertexCount, uint32_t instanceCount, uint32_t firstVertex,
                         uint32_t firstInstance) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw(vertexCount, instanceCount, firstVertex, firstInstance));
 }
 void VKAPI_CALL CmdDrawIndexed(VkCommandBuffer commandBuffer, uint32_t indexCount, uint32_t instanceCount, uint32_t firstIndex,
                                int32_t vertexOffset, uint32_t firstInstance) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_indexed(indexCount, instanceCount, firstIndex, vertexOffset, firstInstance));
 }
 // VK_EXT_multi_draw: one draw after the other, each with its number.
@@ -106,7 +113,7 @@ static void draw_each(VkCommandBuffer commands, const char* command, uint32_t co
     return record(commands,
                   Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": stride is " + std::to_string(stride_B) +
                                                             "; it must be a multiple of 4, at least " + std::to_string(sizeof(Info))});
-  set_colors(commands);
+  if (!prepare_draw(commands)) return;
   const auto* at = reinterpret_cast<const uint8_t*>(infos);
   for (uint32_t i = 0; i < count; ++i, at += stride_B) record(commands, draw(*reinterpret_cast<const Info*>(at), i));
 }
@@ -129,44 +136,44 @@ void VKAPI_CALL CmdDrawMultiIndexedEXT(VkCommandBuffer commandBuffer, uint32_t d
 
 void VKAPI_CALL CmdDrawIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
                                      VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer,
          commandBuffer->core->draw_indirect_count(buffer->core, offset, {countBuffer->core, countBufferOffset}, maxDrawCount, stride));
 }
 
 void VKAPI_CALL CmdDrawIndexedIndirectCount(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
                                             VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_indexed_indirect_count(buffer->core, offset, {countBuffer->core, countBufferOffset},
                                                                          maxDrawCount, stride));
 }
 
 void VKAPI_CALL CmdDrawIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount, uint32_t stride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_indirect(buffer->core, offset, drawCount, stride));
 }
 void VKAPI_CALL CmdDrawIndexedIndirect(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount,
                                        uint32_t stride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_indexed_indirect(buffer->core, offset, drawCount, stride));
 }
 
 // --- VK_EXT_mesh_shader
 
 void VKAPI_CALL CmdDrawMeshTasksEXT(VkCommandBuffer commandBuffer, uint32_t groupCountX, uint32_t groupCountY, uint32_t groupCountZ) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_mesh_tasks(groupCountX, groupCountY, groupCountZ));
 }
 
 void VKAPI_CALL CmdDrawMeshTasksIndirectEXT(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, uint32_t drawCount,
                                             uint32_t stride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_mesh_tasks_indirect(buffer->core, offset, drawCount, stride));
 }
 
 void VKAPI_CALL CmdDrawMeshTasksIndirectCountEXT(VkCommandBuffer commandBuffer, VkBuffer buffer, VkDeviceSize offset, VkBuffer countBuffer,
                                                  VkDeviceSize countBufferOffset, uint32_t maxDrawCount, uint32_t stride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   record(commandBuffer, commandBuffer->core->draw_mesh_tasks_indirect_count(buffer->core, offset, {countBuffer->core, countBufferOffset},
                                                                             maxDrawCount, stride));
 }

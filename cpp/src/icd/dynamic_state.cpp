@@ -12,15 +12,19 @@ namespace tilegpu::icd {
 
 void VKAPI_CALL CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport, uint32_t viewportCount,
                                const VkViewport* pViewports) {
+  commandBuffer->shaders.viewports_fixed = false;
   record(commandBuffer, commandBuffer->core->set_viewports(firstViewport, {pViewports, viewportCount}));
 }
 void VKAPI_CALL CmdSetScissor(VkCommandBuffer commandBuffer, uint32_t firstScissor, uint32_t scissorCount, const VkRect2D* pScissors) {
+  commandBuffer->shaders.scissors_fixed = false;
   record(commandBuffer, commandBuffer->core->set_scissors(firstScissor, {pScissors, scissorCount}));
 }
 void VKAPI_CALL CmdSetViewportWithCount(VkCommandBuffer commandBuffer, uint32_t viewportCount, const VkViewport* pViewports) {
+  commandBuffer->shaders.viewports_fixed = false;
   record(commandBuffer, commandBuffer->core->set_viewport_with_count({pViewports, viewportCount}));
 }
 void VKAPI_CALL CmdSetScissorWithCount(VkCommandBuffer commandBuffer, uint32_t scissorCount, const VkRect2D* pScissors) {
+  commandBuffer->shaders.scissors_fixed = false;
   record(commandBuffer, commandBuffer->core->set_scissor_with_count({pScissors, scissorCount}));
 }
 void VKAPI_CALL CmdSetLineWidth(VkCommandBuffer commandBuffer, float lineWidth) { commandBuffer->core->set_line_width(lineWidth); }

@@ -52,6 +52,8 @@ struct Batch {
   std::shared_ptr<struct Fence> fence;
 };
 
+class ShaderPipelines;
+
 /// What others see of a semaphore once `after` has ended.
 struct ForeignSignal {
   std::shared_ptr<tilegpu::Submission> after;
@@ -84,14 +86,26 @@ struct VkDevice_T {
   std::atomic<uint64_t> allocated_B = 0;
   std::atomic<bool> lost = false;
   std::mutex timeline_lock;
-  std::condition_variable timeline_moved;                          ///< a semaphore has a new value, or one that is on its way
-  std::mutex lock;                                                 ///< of what is below
-  std::map<std::pair<uint64_t, uint64_t>, uint64_t> private_data;  ///< (slot, object): value
-  std::set<std::string> warned;                                    ///< what need not be said again
-  std::map<const void*, std::function<void()>> threads;            ///< by object: ends one that looks at the device
+  std::condition_variable timeline_moved;                           ///< a semaphore has a new value, or one that is on its way
+  std::mutex lock;                                                  ///< of what is below
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> private_data;   ///< (slot, object): value
+  std::set<std::string> warned;                                     ///< what need not be said again
+  std::shared_ptr<tilegpu::icd::ShaderPipelines> shader_pipelines;  ///< has a lock of its own
+  std::map<const void*, std::function<void()>> threads;             ///< by object: ends one that looks at the device
 };
 
 namespace tilegpu::icd {
+
+/// What dynamic rendering draws to, for pipelines that are made at draws (icd/shader_pipelines.hpp).
+struct RenderingTargets {
+  static constexpr uint32_t kByType = ~1U;  ///< an index that nobody gave: variables without InputAttachmentIndex read it
+  std::array<VkFormat, kMaxColorAttachments> color{};
+  uint32_t colors = 0;
+  VkFormat depth = VK_FORMAT_UNDEFINED, stencil = VK_FORMAT_UNDEFINED;
+  std::array<uint32_t, kMaxColorAttachments> locations = {0, 1, 2, 3, 4, 5, 6, 7};  ///< VkRenderingAttachmentLocationInfo
+  std::array<uint32_t, kMaxColorAttachments> inputs = {0, 1, 2, 3, 4, 5, 6, 7};     ///< VkRenderingInputAttachmentIndexInfo, these three
+  uint32_t depth_input = kByType, stencil_input = kByType;
+};
 
 /// The render pass that is being recorded.
 struct OpenPass {
@@ -101,6 +115,7 @@ struct OpenPass {
   VkRect2D area = {};
   uint32_t layers = 1;
   uint32_t view_mask = 0;            ///< of dynamic rendering
+  RenderingTargets targets;          ///< of dynamic rendering
   uint32_t unbacked_colors = 0;      ///< of dynamic rendering: those without a view, which nothing writes
   VkImageAspectFlags unbacked = 0;   ///< the same of depth and stencil
   std::vector<VkImageView> views;    ///< of the framebuffer's attachments
@@ -124,6 +139,30 @@ struct ColorStates {
   bool changed = false;
 };
 
+/// Stages of graphics that shader objects are of, in the order of a pipeline.
+inline constexpr std::array kShaderStages = {
+    VK_SHADER_STAGE_VERTEX_BIT,
+    VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT,
+    VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT,
+    VK_SHADER_STAGE_GEOMETRY_BIT,
+    VK_SHADER_STAGE_TASK_BIT_EXT,
+    VK_SHADER_STAGE_MESH_BIT_EXT,
+    VK_SHADER_STAGE_FRAGMENT_BIT,
+};
+
+/// VK_EXT_shader_object: what vkCmdBindShadersEXT bound, and the pipeline that the last draw had of it.
+struct BoundShaders {
+  std::array<std::shared_ptr<const struct ShaderObject>, kShaderStages.size()> graphics;
+  bool in_use = false;      ///< in place of a graphics pipeline
+  bool no_compute = false;  ///< nothing is bound for dispatches, whatever the core has
+  bool changed = false;     ///< they, what they draw to, or what the core has bound
+  // Of the pipeline: states that it takes from the command buffer where it has them (`optional`), and those that it had (`given`).
+  DynamicStates optional, given;
+  bool colors_lost = false;      ///< a pipeline was bound that does not take all states of colours
+  bool viewports_fixed = false;  ///< by a pipeline, and not set since
+  bool scissors_fixed = false;   ///< the same
+};
+
 /// Conditional rendering that was begun outside of render passes.
 struct OpenCondition {
   BufferPlace place;
@@ -141,6 +180,7 @@ struct VkCommandBuffer_T {
   VkResult result = VK_SUCCESS;     ///< of what was recorded: the first error, which vkEndCommandBuffer gives
   tilegpu::icd::OpenPass pass;
   tilegpu::icd::ColorStates colors;
+  tilegpu::icd::BoundShaders shaders;
   std::optional<tilegpu::icd::OpenCondition> condition;
 };
 
@@ -224,6 +264,9 @@ struct VkPipeline_T {
   std::vector<VkRect2D> scissors;
   tilegpu::DynamicStates dynamic_colors;  ///< of its dynamic states, those of colours
   std::unique_ptr<const tilegpu::icd::PipelineParts> library = nullptr;
+};
+struct VkShaderEXT_T {
+  std::shared_ptr<tilegpu::icd::ShaderObject> shared;
 };
 struct VkCommandPool_T {
   std::set<VkCommandBuffer> buffers;

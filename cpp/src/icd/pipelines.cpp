@@ -27,24 +27,29 @@ void VKAPI_CALL DestroyShaderModule(VkDevice device, VkShaderModule shaderModule
   discard(device, shaderModule);
 }
 
+Expected<Ptr<const PipelineLayout>> layout_of(const char* who, std::span<const VkDescriptorSetLayout> sets,
+                                              std::span<const VkPushConstantRange> ranges) {
+  const std::string of = std::string(who) + ": ";
+  if (sets.size() > kMaxDescriptorSets)
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, of + "setLayoutCount is " + std::to_string(sets.size()) + "; maxBoundDescriptorSets is " +
+                                                     std::to_string(kMaxDescriptorSets)};
+  auto layout = std::make_shared<PipelineLayout>();
+  for (const VkDescriptorSetLayout set : sets) layout->sets.push_back(set ? set->core : nullptr);
+  uint64_t end_B = 0;
+  for (const VkPushConstantRange& range : ranges) end_B = std::max(end_B, uint64_t{range.offset} + range.size);
+  if (end_B > kMaxPushConstants_B)
+    return Error{VK_ERROR_INITIALIZATION_FAILED, of + "push constants end at byte " + std::to_string(end_B) + "; maxPushConstantsSize is " +
+                                                     std::to_string(kMaxPushConstants_B)};
+  layout->push_constants_B = static_cast<uint32_t>(end_B);
+  return Ptr<const PipelineLayout>(std::move(layout));
+}
+
 VkResult VKAPI_CALL CreatePipelineLayout(VkDevice device, const VkPipelineLayoutCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                          VkPipelineLayout* pPipelineLayout) {
-  if (pCreateInfo->setLayoutCount > kMaxDescriptorSets)
-    return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
-                "pipeline layout: setLayoutCount is " + std::to_string(pCreateInfo->setLayoutCount) + "; maxBoundDescriptorSets is " +
-                    std::to_string(kMaxDescriptorSets));
-  auto layout = std::make_shared<tilegpu::PipelineLayout>();
-  for (uint32_t i = 0; i < pCreateInfo->setLayoutCount; ++i)
-    layout->sets.push_back(pCreateInfo->pSetLayouts[i] ? pCreateInfo->pSetLayouts[i]->core : nullptr);
-  uint64_t end_B = 0;
-  for (uint32_t i = 0; i < pCreateInfo->pushConstantRangeCount; ++i)
-    end_B = std::max(end_B, uint64_t{pCreateInfo->pPushConstantRanges[i].offset} + pCreateInfo->pPushConstantRanges[i].size);
-  if (end_B > kMaxPushConstants_B)
-    return fail(device, VK_ERROR_INITIALIZATION_FAILED,
-                "pipeline layout: push constants end at byte " + std::to_string(end_B) + "; maxPushConstantsSize is " +
-                    std::to_string(kMaxPushConstants_B));
-  layout->push_constants_B = static_cast<uint32_t>(end_B);
-  *pPipelineLayout = new VkPipelineLayout_T{std::move(layout)};
+  auto layout = layout_of("pipeline layout", {pCreateInfo->pSetLayouts, pCreateInfo->setLayoutCount},
+                          {pCreateInfo->pPushConstantRanges, pCreateInfo->pushConstantRangeCount});
+  if (!layout) return fail(device, layout.error(), layout.error().code);
+  *pPipelineLayout = new VkPipelineLayout_T{std::move(*layout)};
   return VK_SUCCESS;
 }
 
@@ -263,17 +268,12 @@ void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool of_subpas
 // VK_KHR_dynamic_rendering_local_read: which locations write the attachments, and which indices read them.
 void take_local_read(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
   assert(!in.renderPass);
-  const auto put = [](const uint32_t* from, uint32_t count, std::array<uint32_t, kMaxColorAttachments>& to) {
-    if (!from) return;  // each its own number
-    to.fill(VK_ATTACHMENT_UNUSED);
-    std::copy_n(from, std::min(count, kMaxColorAttachments), to.begin());
-  };
   using Locations = VkRenderingAttachmentLocationInfo;
   if (const auto* info = find_next<Locations>(in.pNext, VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_LOCATION_INFO))
-    put(info->pColorAttachmentLocations, info->colorAttachmentCount, out.attachment_locations);
+    take_numbers(info->pColorAttachmentLocations, info->colorAttachmentCount, out.attachment_locations);
   using Indices = VkRenderingInputAttachmentIndexInfo;
   if (const auto* info = find_next<Indices>(in.pNext, VK_STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO)) {
-    put(info->pColorAttachmentInputIndices, info->colorAttachmentCount, out.input_attachments.color);
+    take_numbers(info->pColorAttachmentInputIndices, info->colorAttachmentCount, out.input_attachments.color);
     if (info->pDepthInputAttachmentIndex) out.input_attachments.depth = *info->pDepthInputAttachmentIndex;
     if (info->pStencilInputAttachmentIndex) out.input_attachments.stencil = *info->pStencilInputAttachmentIndex;
   }

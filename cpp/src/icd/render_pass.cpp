@@ -10,6 +10,7 @@
 #include "icd/conditional.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/shader_stage.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
 
@@ -457,6 +458,7 @@ void write_timestamps(VkCommandBuffer commands) {
 void VKAPI_CALL CmdBeginRenderPass2(VkCommandBuffer commandBuffer, const VkRenderPassBeginInfo* begin, const VkSubpassBeginInfo*) {
   OpenPass& open = commandBuffer->pass;
   open = {};
+  commandBuffer->shaders.changed = true;
   open.render_pass = begin->renderPass;
   open.rendering = true;
   open.area = area_of(begin->pNext, begin->renderArea);
@@ -512,6 +514,15 @@ static RenderingAttachment attachment_of(const VkRenderingAttachmentInfo* in, bo
   return out;
 }
 
+static RenderingTargets targets_of(const RenderingInfo& info) {
+  RenderingTargets out;
+  const auto format_of = [](const RenderingAttachment& a) { return a.view ? a.view->info().format : VK_FORMAT_UNDEFINED; };
+  out.colors = std::min(static_cast<uint32_t>(info.color.size()), kMaxColorAttachments);
+  for (uint32_t i = 0; i < out.colors; ++i) out.color[i] = format_of(info.color[i]);
+  out.depth = format_of(info.depth), out.stencil = format_of(info.stencil);
+  return out;
+}
+
 void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderingInfo* in) {
   RenderingInfo info;
   info.flags = in->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT);
@@ -530,6 +541,8 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
   commandBuffer->pass.rendering = true;
   commandBuffer->pass.area = info.render_area;
   commandBuffer->pass.view_mask = in->viewMask;
+  commandBuffer->pass.targets = targets_of(info);
+  commandBuffer->shaders.changed = true;
   for (size_t i = 0; i < info.color.size() && i < kMaxColorAttachments; ++i)
     if (!info.color[i].view) commandBuffer->pass.unbacked_colors |= 1U << i;
   commandBuffer->pass.unbacked = (info.depth.view ? 0 : VK_IMAGE_ASPECT_DEPTH_BIT) | (info.stencil.view ? 0 : VK_IMAGE_ASPECT_STENCIL_BIT);
@@ -544,9 +557,18 @@ void VKAPI_CALL CmdEndRendering(VkCommandBuffer commandBuffer) {
   commandBuffer->pass = {};
 }
 
-// Pipelines say the same of themselves, as they must: draws go by theirs.
-void VKAPI_CALL CmdSetRenderingAttachmentLocations(VkCommandBuffer, const VkRenderingAttachmentLocationInfo*) {}
-void VKAPI_CALL CmdSetRenderingInputAttachmentIndices(VkCommandBuffer, const VkRenderingInputAttachmentIndexInfo*) {}
+// Pipelines say the same of themselves, as they must: draws go by theirs, and those with shader objects by these.
+void VKAPI_CALL CmdSetRenderingAttachmentLocations(VkCommandBuffer commandBuffer, const VkRenderingAttachmentLocationInfo* info) {
+  take_numbers(info->pColorAttachmentLocations, info->colorAttachmentCount, commandBuffer->pass.targets.locations);
+  commandBuffer->shaders.changed = true;
+}
+void VKAPI_CALL CmdSetRenderingInputAttachmentIndices(VkCommandBuffer commandBuffer, const VkRenderingInputAttachmentIndexInfo* info) {
+  RenderingTargets& targets = commandBuffer->pass.targets;
+  take_numbers(info->pColorAttachmentInputIndices, info->colorAttachmentCount, targets.inputs);
+  const auto index = [](const uint32_t* given) { return given ? *given : RenderingTargets::kByType; };
+  targets.depth_input = index(info->pDepthInputAttachmentIndex), targets.stencil_input = index(info->pStencilInputAttachmentIndex);
+  commandBuffer->shaders.changed = true;
+}
 
 // Where a colour of the open subpass lies in its pass; VK_ATTACHMENT_UNUSED: nowhere, and a clear does nothing.
 static uint32_t slot_of_color(const OpenPass& open, uint32_t color) {

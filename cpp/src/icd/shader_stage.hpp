@@ -1,16 +1,37 @@
-// icd/shader_stage.hpp -- what graphics and compute pipelines share: a stage (its module by entry point, its specialization constants), and
-// the loop over what one call creates. In: VkPipelineShaderStageCreateInfo. Out: a module and its constants.
+// icd/shader_stage.hpp -- what graphics and compute pipelines and shader objects share: a stage (its module by entry point, its
+// specialization constants), layouts, and the loop over what one call creates. In: VkPipelineShaderStageCreateInfo. Out: a module and its
+// constants.
 #pragma once
 
 #include <algorithm>
 #include <cassert>
+#include <span>
 
 #include "icd/objects.hpp"
+#include "tilegpu/compute.hpp"
 #include "tilegpu/pipeline.hpp"
 
 namespace tilegpu::icd {
 
 Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreateInfo& in);
+
+/// `who`: for errors.
+Expected<Ptr<const PipelineLayout>> layout_of(const char* who, std::span<const VkDescriptorSetLayout> sets,
+                                              std::span<const VkPushConstantRange> ranges);
+
+/// VK_EXT_subgroup_size_control of a compute shader: subgroups have four invocations, and are full where rows of the workgroup are so long.
+/// `next`: the stage's chain.
+Status check_subgroups(const char* who, const void* next, bool wants_full, const tilegpu::ComputePipeline& made);
+
+/// Locations or indices of colours, by attachment: none given are each its own number; of the others none.
+inline void take_numbers(const uint32_t* from, uint32_t count, std::array<uint32_t, kMaxColorAttachments>& to) {
+  if (!from) {
+    for (uint32_t i = 0; i < kMaxColorAttachments; ++i) to[i] = i;
+    return;
+  }
+  to.fill(VK_ATTACHMENT_UNUSED);
+  std::copy_n(from, std::min(count, kMaxColorAttachments), to.begin());
+}
 
 /// Code is made while others go on: there is nothing to tell of when a pipeline is created.
 inline void give_no_feedback(const void* next) {

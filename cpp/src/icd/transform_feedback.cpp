@@ -1,7 +1,7 @@
 // icd/transform_feedback.cpp -- VK_EXT_transform_feedback. In: Vulkan's commands. Out: the core's, of the same names. Source: Vulkan
 // specification, "Transform Feedback", "Queries".
-#include "icd/dynamic_state.hpp"
 #include "icd/generated/commands.hpp"
+#include "icd/shader_pipelines.hpp"
 
 namespace tilegpu::icd {
 
@@ -51,7 +51,7 @@ void VKAPI_CALL CmdEndQueryIndexedEXT(VkCommandBuffer commandBuffer, VkQueryPool
 void VKAPI_CALL CmdDrawIndirectByteCountEXT(VkCommandBuffer commandBuffer, uint32_t instanceCount, uint32_t firstInstance,
                                             VkBuffer counterBuffer, VkDeviceSize counterBufferOffset, uint32_t counterOffset,
                                             uint32_t vertexStride) {
-  set_colors(commandBuffer);
+  if (!prepare_draw(commandBuffer)) return;
   const std::vector<VkBuffer>& ended = commandBuffer->pass.counters;
   if (commandBuffer->pass.rendering && std::find(ended.begin(), ended.end(), counterBuffer) != ended.end())
     say(commandBuffer->device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
