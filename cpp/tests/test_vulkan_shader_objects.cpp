@@ -242,6 +242,35 @@ void test_changes_between_draws(ShaderObjectScene& s) {
   s.destroy(list);
 }
 
+// Strides that come with the buffers, in place of those of the vertex input, and again of another draw.
+void test_strides(ShaderObjectScene& s) {
+  const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}};
+  const auto list = s.shaders(stages, false);
+  const VkBuffer buffers[] = {s.vertices.buffer, s.instances.buffer};
+  const VkDeviceSize zeros[2] = {}, whole[2] = {sizeof(Vertex), 8}, half[2] = {16, 8};
+  Look of_half;
+  of_half.stride_B = 16;
+  const VkPipeline by[2] = {s.pipeline(stages, {}), s.pipeline(stages, of_half)};
+  const auto picture = [&](const std::function<void(VkCommandBuffer, int)>& before) {
+    const VkCommandBuffer c = s.begin();
+    s.begin_pass(c);
+    if (!before) s.bind(c, stages, list), s.set(c, of_half);
+    for (const int k : {0, 1}) {
+      if (before)
+        before(c, k), s.CmdBindVertexBuffers(c, 0, 2, buffers, zeros);
+      else
+        s.CmdBindVertexBuffers2EXT(c, 0, 2, buffers, zeros, nullptr, k ? half : whole);
+      s.CmdDraw(c, kVertexCount, 1, 0, 0);
+    }
+    s.CmdEndRenderingKHR(c);
+    return s.picture(c);
+  };
+  const auto want = picture([&](VkCommandBuffer c, int k) { s.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, by[k]); });
+  CHECK(picture({}) == want && want != s.by_pipeline(stages, {}));
+  for (const VkPipeline pipeline : by) s.DestroyPipeline(s.device, pipeline, nullptr);
+  s.destroy(list);
+}
+
 // A device with the extension alone: states of features that it did not enable are none that a draw asks for.
 void test_extension_alone() {
   ShaderObjectScene s(false);
@@ -296,6 +325,7 @@ int main() {
     if (!way.all) continue;
     test_states(s);
     test_tessellation_state(s);
+    test_strides(s);
     test_without_depth(s);
     test_extension_alone();
   }

@@ -154,10 +154,6 @@ class TILEGPU_API CommandBuffer {
   Status set_color_write_enable(std::span<const VkBool32> enables);
   Status set_vertex_input(std::span<const VkVertexInputBindingDescription2EXT> bindings,
                           std::span<const VkVertexInputAttributeDescription2EXT> attributes);
-  /// What set_* said, and of which states it holds still: not of those that a pipeline fixes that was bound since. For who makes the
-  /// pipeline of the next draw by them.
-  const GraphicsState& given_state() const;
-  DynamicStates given_states() const;
   /// vkCmdBindVertexBuffers2 for one binding: size_B may be VK_WHOLE_SIZE; the stride is VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE.
   Status bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B,
                              std::optional<uint32_t> stride_B = std::nullopt);

@@ -35,7 +35,6 @@ class StateRecorder {
     return true;
   }
   GraphicsState& given() { return given_; }
-  const GraphicsState& given() const { return given_; }
 
   /// The same for states of each colour attachment, those from `first` on.
   bool note_attachments(DynamicState which, uint32_t first, uint32_t count, bool changed);
@@ -49,7 +48,6 @@ class StateRecorder {
   /// As if nobody had set it: for state that has a default.
   void unset(DynamicState which);
   bool is_set(DynamicState which) const { return set_.has(which); }
-  DynamicStates set_states() const { return set_; }
 
   /// Brings state() up to date: Ok, or what is missing or was set in vain, by name.
   Status take();

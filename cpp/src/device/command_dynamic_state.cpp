@@ -349,9 +349,6 @@ Status CommandBuffer::set_vertex_input(std::span<const VkVertexInputBindingDescr
   return Ok{};
 }
 
-const GraphicsState& CommandBuffer::given_state() const { return std::as_const(recorder_->dynamic).given(); }
-DynamicStates CommandBuffer::given_states() const { return recorder_->dynamic.set_states(); }
-
 Status CommandBuffer::bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, uint64_t offset_B, uint64_t size_B,
                                           std::optional<uint32_t> stride_B) {
   if (binding >= kMaxVertexBindings)
@@ -363,7 +360,7 @@ Status CommandBuffer::bind_vertex_buffer2(uint32_t binding, Ptr<Buffer> buffer, 
     return invalid("bind_vertex_buffer2: binding " + std::to_string(binding) + " has size " + std::to_string(size_B) +
                    " B; behind its offset the buffer has " + std::to_string(bound.size_B) + " B");
   if (size_B != VK_WHOLE_SIZE) bound.size_B = size_B;
-  if (stride_B) recorder_->dynamic.set_stride(binding, *stride_B);
+  if (stride_B && recorder_->dynamic.set_stride(binding, *stride_B)) recorder_->state_dirty = true;
   return Ok{};
 }
 

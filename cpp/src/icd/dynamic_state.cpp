@@ -10,6 +10,9 @@
 
 namespace tilegpu::icd {
 
+// Of states that draws with shader objects need not have (icd/shader_pipelines.cpp): that this one is set.
+static void note_given(VkCommandBuffer commands, DynamicState state) { commands->shaders.given.add(state); }
+
 void VKAPI_CALL CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport, uint32_t viewportCount,
                                const VkViewport* pViewports) {
   commandBuffer->shaders.viewports_fixed = false;
@@ -38,6 +41,7 @@ void VKAPI_CALL CmdSetDepthBias2EXT(VkCommandBuffer commandBuffer, const VkDepth
                                       as ? static_cast<DepthBiasRepresentation>(as->depthBiasRepresentation) : DepthBiasRepresentation());
 }
 void VKAPI_CALL CmdSetDepthClampRangeEXT(VkCommandBuffer commandBuffer, VkDepthClampModeEXT mode, const VkDepthClampRangeEXT* range) {
+  note_given(commandBuffer, DynamicState::depth_clamp_range);
   const bool user = mode == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && range;
   commandBuffer->core->set_depth_clamp_range(user, user ? range->minDepthClamp : 0, user ? range->maxDepthClamp : 1);
 }
@@ -45,6 +49,7 @@ void VKAPI_CALL CmdSetBlendConstants(VkCommandBuffer commandBuffer, const float 
   commandBuffer->core->set_blend_constants({blendConstants[0], blendConstants[1], blendConstants[2], blendConstants[3]});
 }
 void VKAPI_CALL CmdSetDepthBounds(VkCommandBuffer commandBuffer, float minDepthBounds, float maxDepthBounds) {
+  note_given(commandBuffer, DynamicState::depth_bounds);
   commandBuffer->core->set_depth_bounds(minDepthBounds, maxDepthBounds);
 }
 void VKAPI_CALL CmdSetStencilCompareMask(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t compareMask) {
@@ -69,6 +74,7 @@ void VKAPI_CALL CmdSetDepthWriteEnable(VkCommandBuffer commandBuffer, VkBool32 e
 }
 void VKAPI_CALL CmdSetDepthCompareOp(VkCommandBuffer commandBuffer, VkCompareOp op) { commandBuffer->core->set_depth_compare_op(op); }
 void VKAPI_CALL CmdSetDepthBoundsTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::depth_bounds_test_enable);
   commandBuffer->core->set_depth_bounds_test_enable(enable);
 }
 void VKAPI_CALL CmdSetStencilTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
@@ -90,22 +96,33 @@ void VKAPI_CALL CmdSetPrimitiveRestartEnable(VkCommandBuffer commandBuffer, VkBo
 
 // --- VK_EXT_extended_dynamic_state2 and 3
 
-void VKAPI_CALL CmdSetLogicOpEXT(VkCommandBuffer commandBuffer, VkLogicOp logicOp) { commandBuffer->core->set_logic_op(logicOp); }
-void VKAPI_CALL CmdSetLogicOpEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) { commandBuffer->core->set_logic_op_enable(enable); }
+void VKAPI_CALL CmdSetLogicOpEXT(VkCommandBuffer commandBuffer, VkLogicOp logicOp) {
+  note_given(commandBuffer, DynamicState::logic_op);
+  commandBuffer->core->set_logic_op(logicOp);
+}
+void VKAPI_CALL CmdSetLogicOpEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::logic_op_enable);
+  commandBuffer->core->set_logic_op_enable(enable);
+}
 void VKAPI_CALL CmdSetDepthClampEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::depth_clamp_enable);
   commandBuffer->core->set_depth_clamp_enable(enable);
 }
 void VKAPI_CALL CmdSetDepthClipEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::depth_clip_enable);
   commandBuffer->core->set_depth_clip_enable(enable);
 }
 void VKAPI_CALL CmdSetDepthClipNegativeOneToOneEXT(VkCommandBuffer commandBuffer, VkBool32 negativeOneToOne) {
+  note_given(commandBuffer, DynamicState::depth_clip_negative_one_to_one);
   commandBuffer->core->set_depth_clip_negative_one_to_one(negativeOneToOne);
 }
 void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint32_t rasterizationStream) {
+  note_given(commandBuffer, DynamicState::rasterization_stream);
   record(commandBuffer, commandBuffer->core->set_rasterization_stream(rasterizationStream));
 }
 void VKAPI_CALL CmdSetPolygonModeEXT(VkCommandBuffer commandBuffer, VkPolygonMode mode) { commandBuffer->core->set_polygon_mode(mode); }
 void VKAPI_CALL CmdSetRasterizationSamplesEXT(VkCommandBuffer commandBuffer, VkSampleCountFlagBits samples) {
+  commandBuffer->shaders.samples = samples;
   commandBuffer->core->set_rasterization_samples(samples);
 }
 void VKAPI_CALL CmdSetSampleMaskEXT(VkCommandBuffer commandBuffer, VkSampleCountFlagBits, const VkSampleMask* pSampleMask) {
@@ -115,9 +132,11 @@ void VKAPI_CALL CmdSetAlphaToCoverageEnableEXT(VkCommandBuffer commandBuffer, Vk
   commandBuffer->core->set_alpha_to_coverage_enable(enable);
 }
 void VKAPI_CALL CmdSetAlphaToOneEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::alpha_to_one_enable);
   commandBuffer->core->set_alpha_to_one_enable(enable);
 }
 void VKAPI_CALL CmdSetProvokingVertexModeEXT(VkCommandBuffer commandBuffer, VkProvokingVertexModeEXT mode) {
+  note_given(commandBuffer, DynamicState::provoking_vertex_mode);
   commandBuffer->core->set_provoking_vertex_mode(mode);
 }
 void VKAPI_CALL CmdSetVertexInputEXT(VkCommandBuffer commandBuffer, uint32_t vertexBindingDescriptionCount,
@@ -236,6 +255,30 @@ void take_colors(VkCommandBuffer commands) {
   colors.changed = false, colors.subpass = commands->pass.subpass, colors.taken = colors.pipeline_takes;
 }
 
+ColorBlendState blend_state(const ColorStates& colors, uint32_t count) {
+  assert(count <= kMaxColorAttachments);
+  ColorBlendState out;
+  for (uint32_t i = 0; i < count; ++i) {
+    const VkColorBlendEquationEXT e = colors.equation[i].value_or(VkColorBlendEquationEXT{});
+    VkPipelineColorBlendAttachmentState a{colors.enable[i].value_or(VK_FALSE),
+                                          e.srcColorBlendFactor,
+                                          e.dstColorBlendFactor,
+                                          e.colorBlendOp,
+                                          e.srcAlphaBlendFactor,
+                                          e.dstAlphaBlendFactor,
+                                          e.alphaBlendOp,
+                                          colors.write_mask[i].value_or(15)};
+    if (colors.advanced[i] && (colors.advanced_last[i] || !colors.equation[i])) {
+      const VkColorBlendAdvancedEXT& advanced = *colors.advanced[i];
+      a.colorBlendOp = a.alphaBlendOp = advanced.advancedBlendOp;
+      out.advanced[i] = {advanced.srcPremultiplied != 0, advanced.dstPremultiplied != 0, advanced.clampResults != 0, advanced.blendOverlap};
+    }
+    out.attachments.push_back(a);
+    if (colors.write_enable[i] == VK_FALSE) out.color_write_enables &= ~(1U << i);
+  }
+  return out;
+}
+
 // --- of tessellation
 
 void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint32_t patchControlPoints) {
@@ -248,29 +291,37 @@ void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer,
 // --- of lines, conservative rasterization and sample locations
 
 void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT mode) {
+  note_given(commandBuffer, DynamicState::conservative_rasterization_mode);
   commandBuffer->core->set_conservative_rasterization_mode(mode);
 }
 void VKAPI_CALL CmdSetExtraPrimitiveOverestimationSizeEXT(VkCommandBuffer commandBuffer, float extraPrimitiveOverestimationSize) {
+  note_given(commandBuffer, DynamicState::extra_primitive_overestimation_size);
   record(commandBuffer, commandBuffer->core->set_extra_primitive_overestimation_size(extraPrimitiveOverestimationSize));
 }
 void VKAPI_CALL CmdSetSampleLocationsEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::sample_locations_enable);
   commandBuffer->core->set_sample_locations_enable(enable);
 }
 void VKAPI_CALL CmdSetSampleLocationsEXT(VkCommandBuffer commandBuffer, const VkSampleLocationsInfoEXT* pSampleLocationsInfo) {
+  note_given(commandBuffer, DynamicState::sample_locations);
   record(commandBuffer, commandBuffer->core->set_sample_locations(*pSampleLocationsInfo));
 }
 void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT mode) {
+  note_given(commandBuffer, DynamicState::line_rasterization_mode);
   commandBuffer->core->set_line_rasterization_mode(mode);
 }
 void VKAPI_CALL CmdSetLineStippleEnableEXT(VkCommandBuffer commandBuffer, VkBool32 enable) {
+  note_given(commandBuffer, DynamicState::line_stipple_enable);
   commandBuffer->core->set_line_stipple_enable(enable);
 }
 void VKAPI_CALL CmdSetLineStipple(VkCommandBuffer commandBuffer, uint32_t lineStippleFactor, uint16_t lineStipplePattern) {
+  note_given(commandBuffer, DynamicState::line_stipple);
   record(commandBuffer, commandBuffer->core->set_line_stipple(lineStippleFactor, lineStipplePattern));
 }
 
 void VKAPI_CALL CmdSetFragmentShadingRateKHR(VkCommandBuffer commandBuffer, const VkExtent2D* pFragmentSize,
                                              const VkFragmentShadingRateCombinerOpKHR combinerOps[2]) {
+  note_given(commandBuffer, DynamicState::fragment_shading_rate);
   record(commandBuffer, commandBuffer->core->set_fragment_shading_rate(*pFragmentSize, {combinerOps[0], combinerOps[1]}));
 }
 

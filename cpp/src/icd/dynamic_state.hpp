@@ -9,6 +9,9 @@ namespace tilegpu::icd {
 
 void take_colors(VkCommandBuffer commands);
 
+/// What was set of the first `count` locations of dynamic rendering, as a pipeline has it; the defaults where nothing was.
+ColorBlendState blend_state(const ColorStates& colors, uint32_t count);
+
 /// Before each draw.
 inline void set_colors(VkCommandBuffer commands) {
   const ColorStates& colors = commands->colors;

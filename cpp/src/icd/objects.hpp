@@ -156,11 +156,13 @@ struct BoundShaders {
   bool in_use = false;      ///< in place of a graphics pipeline
   bool no_compute = false;  ///< nothing is bound for dispatches, whatever the core has
   bool changed = false;     ///< they, what they draw to, or what the core has bound
-  // Of the pipeline: states that it takes from the command buffer where it has them (`optional`), and those that it had (`given`).
-  DynamicStates optional, given;
-  bool colors_lost = false;      ///< a pipeline was bound that does not take all states of colours
-  bool viewports_fixed = false;  ///< by a pipeline, and not set since
-  bool scissors_fixed = false;   ///< the same
+  /// Of states that a draw may be without, those that are set (also before shaders are bound), and of these the ones that matter to what
+  /// is bound, and those that its pipeline takes.
+  DynamicStates given, optional, taken;
+  VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;  ///< as set last
+  bool colors_lost = false;                               ///< a pipeline was bound that does not take all states of colours
+  bool viewports_fixed = false;                           ///< by a pipeline, and not set since
+  bool scissors_fixed = false;                            ///< the same
 };
 
 /// Conditional rendering that was begun outside of render passes.

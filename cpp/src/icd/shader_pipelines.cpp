@@ -203,7 +203,7 @@ Status check_pass(const VkCommandBuffer_T& commands) {
     return wrong("the pass was begun by vkCmdBeginRenderPass; they draw in dynamic rendering alone (vkCmdBeginRendering)");
   if (open.view_mask) return wrong("the pass has a viewMask; they draw where it is 0");
   const BoundShaders& bound = commands.shaders;
-  if ((bound.viewports_fixed || bound.scissors_fixed) && !commands.core->given_state().rasterization.rasterizer_discard)
+  if (bound.viewports_fixed || bound.scissors_fixed)
     return wrong(std::string(bound.viewports_fixed ? "VK_DYNAMIC_STATE_VIEWPORT_WITH_COUNT" : "VK_DYNAMIC_STATE_SCISSOR_WITH_COUNT") +
                  " was fixed by a pipeline that was bound before; set it before the draw");
   return Ok{};
@@ -246,7 +246,7 @@ ShaderPipelines::Key key_of(const BoundShaders& bound, const RenderingTargets& t
   return key;
 }
 
-/// With the state that the command buffer has now: what the first draw takes is compiled, and nothing else.
+/// With colours and samples as they are now: as a rule what is compiled at once is what the first draw takes.
 Expected<Ptr<Pipeline>> make(VkCommandBuffer commands, DynamicStates dynamic) {
   const BoundShaders& bound = commands->shaders;
   const RenderingTargets& to = commands->pass.targets;
@@ -256,15 +256,11 @@ Expected<Ptr<Pipeline>> make(VkCommandBuffer commands, DynamicStates dynamic) {
   info.layout = std::move(*layout);
   for (const auto& shader : bound.graphics)
     if (shader) info.stages.push_back(shader->core), info.label += (info.label.empty() ? "" : " + ") + shader->label;
-  const DynamicStates given{commands->core->given_states().bits & dynamic.bits};
-  for (uint32_t i = 0; i < kDynamicStates; ++i) {
-    const auto state = static_cast<S>(i);
-    if (given.has(state)) pipeline::copy_state(state, commands->core->given_state(), info);
-    if (dynamic.has(state)) info.dynamic_states.push_back(dynamic_state_info(state).vulkan);
-  }
+  for (uint32_t i = 0; i < kDynamicStates; ++i)
+    if (dynamic.has(static_cast<S>(i))) info.dynamic_states.push_back(dynamic_state_info(static_cast<S>(i)).vulkan);
+  if (bound.graphics[kFragment]) info.blend = blend_state(commands->colors, to.colors);
+  info.multisample.samples = bound.samples;
   info.color_formats.assign(to.color.begin(), to.color.begin() + to.colors);
-  auto& blended = info.blend.attachments;
-  if (blended.size() > to.colors) blended.assign(blended.begin(), blended.begin() + to.colors);
   info.depth_format = to.depth, info.stencil_format = to.stencil;
   info.attachment_locations = to.locations;
   info.input_attachments.color = to.inputs;
@@ -285,8 +281,8 @@ Status take_shaders(VkCommandBuffer commands) {
   if (Status ok = check_pass(*commands); !ok) return ok;
   if (Status ok = check_bound(commands->device, bound); !ok) return ok;
   const DynamicStates optional = optional_states(*commands->device, bound);
-  const DynamicStates given{commands->core->given_states().bits & optional.bits};
-  DynamicStates dynamic{kAll.bits & ~(optional.bits & ~given.bits)};
+  const DynamicStates taken{bound.given.bits & optional.bits};
+  DynamicStates dynamic{kAll.bits & ~(optional.bits & ~taken.bits)};
   const bool colors = bound.graphics[kFragment] && commands->pass.targets.colors;
   if (!colors) dynamic.bits &= ~kColors.bits;  // nothing is written: nobody need set them
   ShaderPipelines& kept = *commands->device->shader_pipelines;
@@ -294,7 +290,6 @@ Status take_shaders(VkCommandBuffer commands) {
   Ptr<Pipeline> pipeline = kept.find(key);
   commands->colors.pipeline_takes = {dynamic.bits & kColors.bits};
   if (!pipeline) {
-    if (colors) take_colors(commands);  // code depends on them
     auto made = make(commands, dynamic);
     if (!made) return made.error();
     pipeline = kept.add(key, bound.graphics, std::move(*made));
@@ -302,7 +297,7 @@ Status take_shaders(VkCommandBuffer commands) {
   commands->core->bind_pipeline(std::move(pipeline));
   if (colors && bound.colors_lost) commands->colors.changed = true;
   bound.colors_lost = !colors;
-  bound.optional = optional, bound.given = given;
+  bound.optional = optional, bound.taken = taken;
   bound.changed = false;
   return Ok{};
 }

@@ -58,7 +58,7 @@ Status take_shaders(VkCommandBuffer commands);
 /// Before each draw; false: it can't be drawn, and that is said.
 inline bool prepare_draw(VkCommandBuffer commands) {
   const BoundShaders& shaders = commands->shaders;
-  if (shaders.in_use && (shaders.changed || (commands->core->given_states().bits & shaders.optional.bits) != shaders.given.bits)) {
+  if (shaders.in_use && (shaders.changed || (shaders.given.bits & shaders.optional.bits) != shaders.taken.bits)) {
     const Status ok = take_shaders(commands);
     record(commands, ok);
     if (!ok) return false;
