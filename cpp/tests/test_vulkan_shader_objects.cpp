@@ -271,16 +271,8 @@ void test_strides(ShaderObjectScene& s) {
   s.destroy(list);
 }
 
-// A device with the extension alone: states of features that it did not enable are none that a draw asks for.
-void test_extension_alone() {
-  ShaderObjectScene s(false);
-  const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}};
-  const auto list = s.shaders(stages, false);
-  const VkCommandBuffer c = s.begin();
-  Look look;
-  s.CmdBeginRenderingKHR = reinterpret_cast<PFN_vkCmdBeginRenderingKHR>(s.GetDeviceProcAddr(s.device, "vkCmdBeginRenderingKHR"));
-  s.begin_pass(c);
-  s.bind(c, stages, list);
+// What Vulkan asks for of a device without other features.
+void set_least(ShaderObjectScene& s, VkCommandBuffer c, const Look& look) {
   s.CmdSetViewportWithCountEXT(c, 1, look.viewports.data()), s.CmdSetScissorWithCountEXT(c, 1, look.scissors.data());
   s.CmdSetRasterizerDiscardEnableEXT(c, VK_FALSE), s.CmdSetPolygonModeEXT(c, look.polygon), s.CmdSetCullModeEXT(c, look.cull);
   s.CmdSetFrontFaceEXT(c, look.front), s.CmdSetDepthBiasEnableEXT(c, VK_FALSE);
@@ -292,12 +284,39 @@ void test_extension_alone() {
   const VkColorComponentFlags all[2] = {15, 15};
   s.CmdSetColorBlendEnableEXT(c, 0, 2, off), s.CmdSetColorWriteMaskEXT(c, 0, 2, all);
   s.set_input(c, look);
-  s.draw(c, stages, look);
-  s.CmdEndRenderingKHR(c);
-  const auto seen = s.picture(c);
+}
+
+// A device with the extension alone: states of features that it did not enable are none that a draw asks for. One that is set nevertheless
+// holds from then on.
+void test_extension_alone() {
+  ShaderObjectScene s(false);
+  s.CmdBeginRenderingKHR = reinterpret_cast<PFN_vkCmdBeginRenderingKHR>(s.GetDeviceProcAddr(s.device, "vkCmdBeginRenderingKHR"));
+  const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}};
+  const auto list = s.shaders(stages, false);
+  Look look, clamped;
+  clamped.depth_clamp = true;
+  const auto picture = [&](bool again) {
+    const VkCommandBuffer c = s.begin();
+    s.begin_pass(c);
+    s.bind(c, stages, list);
+    set_least(s, c, look);
+    s.draw(c, stages, look);
+    if (again) s.CmdSetDepthClampEnableEXT(c, VK_TRUE), s.draw(c, stages, look);
+    s.CmdEndRenderingKHR(c);
+    return s.picture(c);
+  };
+  const auto once = picture(false), twice = picture(true);
   s.destroy(list);
   ShaderObjectScene whole;
-  CHECK(seen == whole.by_pipeline(stages, look));
+  CHECK(once == whole.by_pipeline(stages, look) && once != twice);
+  const VkCommandBuffer c = whole.begin();
+  whole.begin_pass(c);
+  for (const Look& each : {look, clamped}) {
+    whole.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, whole.pipeline(stages, each));
+    whole.draw(c, stages, each);
+  }
+  whole.CmdEndRenderingKHR(c);
+  CHECK(twice == whole.picture(c));
 }
 
 void test_without_depth(ShaderObjectScene& s) {
