@@ -271,6 +271,33 @@ void test_strides(ShaderObjectScene& s) {
   s.destroy(list);
 }
 
+// Draws without a fragment shader, and with no colours, between others: what was set of colours stays.
+void test_colours_stay(ShaderObjectScene& s) {
+  const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}}, depth_alone = {{kVert, kVertexText}};
+  const auto list = s.shaders(stages, false);
+  Look look;
+  look.depth_test = false, look.blend[0].blendEnable = look.blend[1].blendEnable = VK_TRUE;
+  const auto record = [&](const std::function<void(VkCommandBuffer, const Stages&, bool)>& bind) {
+    const VkCommandBuffer c = s.begin();
+    s.begin_pass(c);
+    for (const int k : {0, 1, 2}) {
+      const Stages& of = k == 1 ? depth_alone : stages;
+      bind(c, of, k == 0);
+      s.draw(c, of, look);
+    }
+    s.CmdEndRenderingKHR(c);
+    return s.picture(c);
+  };
+  const auto want = record(
+      [&](VkCommandBuffer c, const Stages& of, bool) { s.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, s.pipeline(of, look)); });
+  const auto seen = record([&](VkCommandBuffer c, const Stages& of, bool first) {
+    if (first) s.set(c, look);
+    s.bind(c, of, list);  // as many as there are stages
+  });
+  CHECK(seen == want);
+  s.destroy(list);
+}
+
 // What Vulkan asks for of a device without other features.
 void set_least(ShaderObjectScene& s, VkCommandBuffer c, const Look& look) {
   s.CmdSetViewportWithCountEXT(c, 1, look.viewports.data()), s.CmdSetScissorWithCountEXT(c, 1, look.scissors.data());
@@ -345,6 +372,7 @@ int main() {
     test_states(s);
     test_tessellation_state(s);
     test_strides(s);
+    test_colours_stay(s);
     test_without_depth(s);
     test_extension_alone();
   }
