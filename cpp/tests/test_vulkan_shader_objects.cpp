@@ -346,6 +346,24 @@ void test_extension_alone() {
   CHECK(twice == whole.picture(c));
 }
 
+// Where nothing is rasterized nothing of it need be set.
+void test_discard(ShaderObjectScene& s) {
+  const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}};
+  const auto list = s.shaders(stages, false);
+  Look look;
+  look.discard = true;
+  const VkCommandBuffer c = s.begin();
+  s.begin_pass(c);
+  s.bind(c, stages, list);
+  s.CmdSetRasterizerDiscardEnableEXT(c, VK_TRUE);
+  s.CmdSetViewportWithCountEXT(c, 1, look.viewports.data());
+  s.set_input(c, look);
+  s.draw(c, stages, look);
+  s.CmdEndRenderingKHR(c);
+  CHECK(s.picture(c) == s.by_pipeline(stages, look));
+  s.destroy(list);
+}
+
 void test_without_depth(ShaderObjectScene& s) {
   const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}};
   const auto list = s.shaders(stages, false);
@@ -374,6 +392,7 @@ int main() {
     test_strides(s);
     test_colours_stay(s);
     test_without_depth(s);
+    test_discard(s);
     test_extension_alone();
   }
   return finish("test_vulkan_shader_objects");

@@ -144,9 +144,9 @@ constexpr DynamicStates kResolving = mask_of(
     S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask, S::color_write_enable,
     S::line_rasterization_mode, S::fragment_shading_rate, S::conservative_rasterization_mode, S::sample_locations_enable);
 // Nothing else is read where nothing is rasterized.
-constexpr DynamicStates kBeforeRasterization = mask_of(
-    S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable, S::rasterizer_discard_enable,
-    S::viewport, S::viewport_with_count, S::rasterization_samples, S::patch_control_points, S::tessellation_domain_origin);
+constexpr DynamicStates kBeforeRasterization =
+    mask_of(S::vertex_input, S::vertex_input_binding_stride, S::primitive_topology, S::primitive_restart_enable,
+            S::rasterizer_discard_enable, S::viewport, S::viewport_with_count, S::patch_control_points, S::tessellation_domain_origin);
 
 bool uses_constant(VkBlendFactor factor) {
   return factor == VK_BLEND_FACTOR_CONSTANT_COLOR || factor == VK_BLEND_FACTOR_ONE_MINUS_CONSTANT_COLOR ||
