@@ -195,6 +195,23 @@ void test_tessellation_state(ShaderObjectScene& s) {
   s.destroy(list);
 }
 
+// Outputs of a control shader may be arrays of more vertices than it puts out, as Mesa's Zink declares them: those that are there count.
+void test_room_for_more_vertices(ShaderObjectScene& s) {
+  const Stages stages = combinations()[4].stages;
+  Look look;
+  look.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
+  const auto want = s.by_pipeline(stages, look);
+  auto& words = s.words[{stages[1].first, stages[1].second}];
+  uint32_t changed = 0;
+  for (size_t at = 5; at + 3 < words.size(); at += words[at] >> 16)
+    if (words[at] == (4U << 16 | 43) && words[at + 3] == 3) words[at + 3] = 32, changed++;  // OpConstant: the length of arrays
+  CHECK(changed == 1);
+  CHECK(s.by_pipeline(stages, look) == want);
+  const auto list = s.shaders(stages, true);
+  CHECK(s.by_shaders(stages, list, look) == want);
+  s.destroy(list);
+}
+
 // States one after the other, in one command buffer: each draw has those of its own.
 void test_changes_between_draws(ShaderObjectScene& s) {
   const Stages stages = {{kVert, kVertexText}, {kFrag, kFragmentText}};
@@ -389,6 +406,7 @@ int main() {
     if (!way.all) continue;
     test_states(s);
     test_tessellation_state(s);
+    test_room_for_more_vertices(s);
     test_strides(s);
     test_colours_stay(s);
     test_without_depth(s);

@@ -118,8 +118,8 @@ Status check_lengths(const Module& m, const Constants& constants, const Primitiv
   assert(wanted >= 1 && wanted <= kMaxPatchVertices);  // check_modes was asked before
   for (uint32_t id : used_variables(m, control ? spv::StorageClassOutput : spv::StorageClassInput)) {
     if (!is_per_vertex(m, id)) continue;
-    // Of a geometry shader's inputs fewer than there are can be had: the first ones.
-    if (const uint32_t length = array_length(constants, m.pointee(id)); length == wanted || (geometry && length < wanted)) continue;
+    // Of a geometry shader's inputs fewer than there are can be had: the first ones. A control shader's array may have room for more.
+    if (const uint32_t length = array_length(constants, m.pointee(id)); geometry ? length <= wanted : length >= wanted) continue;
     return Error{VK_ERROR_INVALID_SHADER_NV, std::string(control ? "output '" : "input '") + m.name(id) + "' is an array of " +
                                                  std::to_string(array_length(constants, m.pointee(id))) + " vertices; " +
                                                  (control ? "the control shader puts out " : "the primitives have ") +
