@@ -57,9 +57,14 @@ Status take_state(Recorder& r, command::Pass& pass) {
       device::DeviceState& device = r.device->state();
       auto program = pipeline.without(absent);
       if (!program) return named(program.error());
-      auto resolved = device.resolved.find(*device.jit, *program, state, device.threads);
-      if (!resolved) return named(resolved.error());
-      r.state.resolved = std::move(*resolved);
+      if (const auto* known = r.resolved_lately.find(**program, state)) {
+        r.state.resolved = *known;
+      } else {
+        auto resolved = device.resolved.find(*device.jit, *program, state, device.threads);
+        if (!resolved) return named(resolved.error());
+        r.state.resolved = std::move(*resolved);
+        r.resolved_lately.add(**program, state, r.state.resolved);
+      }
     }
     r.dynamic.was_resolved();
     if (!r.state.resolved->coming.is_there()) pass.coming.push_back(r.state.resolved);

@@ -8,6 +8,7 @@
 
 #include "command/recording.hpp"
 #include "command/state_recorder.hpp"
+#include "device/resolved_lately.hpp"
 #include "device/set_uses.hpp"
 #include "tilegpu/device.hpp"
 
@@ -90,6 +91,7 @@ struct Recorder {
   // State that the next draw takes. The flags say what the last DrawState and PushBlock no longer hold.
   command::StateRecorder dynamic;
   command::DrawState state;
+  ResolvedLately resolved_lately;
   uint32_t absent_targets = 0;                // that the state was resolved without (device/pass_targets.hpp)
   const command::DrawState* drawn = nullptr;  // of the open pass: as the last draw took it
   std::array<Ptr<Buffer>, kMaxVertexBindings> vertex_buffers;

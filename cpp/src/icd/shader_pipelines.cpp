@@ -1,4 +1,4 @@
-// icd/shader_pipelines.cpp -- see shader_pipelines.hpp. In: bound shaders, the open pass. Out: pipelines.
+// icd/shader_pipelines.cpp -- see shader_pipelines.hpp; decisions.md, 535 and 536. In: bound shaders, the open pass. Out: pipelines.
 #include "icd/shader_pipelines.hpp"
 
 #include <algorithm>
