@@ -1,8 +1,8 @@
 // icd/shader_binary.cpp -- binaries of shader objects. In: SPIR-V with its constants. Out: bytes, and back.
 //
 // A header, constants, words, the entry point's name. They hold SPIR-V: machine code is for a processor, lanes and a build of the library,
-// and is kept on disk by what it is made of (decisions.md, 537). A sum over all of it finds what was damaged; what was made so on purpose is validated as any
-// SPIR-V is. Source: Vulkan specification, "Binary Shader Code", VkPhysicalDeviceShaderObjectPropertiesEXT.
+// and is kept on disk by what it is made of (decisions.md, 537). A sum over all of it finds what was damaged; what was made so on purpose
+// is validated as any SPIR-V is. Source: Vulkan specification, "Binary Shader Code", VkPhysicalDeviceShaderObjectPropertiesEXT.
 #include <cassert>
 #include <cstddef>
 #include <cstring>
