@@ -10,7 +10,6 @@
 #include "icd/conditional.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
-#include "icd/shader_stage.hpp"
 #include "icd/subpass.hpp"
 #include "vk/format.hpp"
 
@@ -555,19 +554,6 @@ void VKAPI_CALL CmdEndRendering(VkCommandBuffer commandBuffer) {
   end_tile_pass(commandBuffer);
   write_timestamps(commandBuffer);
   commandBuffer->pass = {};
-}
-
-// Pipelines say the same of themselves, as they must: draws go by theirs, and those with shader objects by these.
-void VKAPI_CALL CmdSetRenderingAttachmentLocations(VkCommandBuffer commandBuffer, const VkRenderingAttachmentLocationInfo* info) {
-  take_numbers(info->pColorAttachmentLocations, info->colorAttachmentCount, commandBuffer->pass.targets.locations);
-  commandBuffer->shaders.changed = true;
-}
-void VKAPI_CALL CmdSetRenderingInputAttachmentIndices(VkCommandBuffer commandBuffer, const VkRenderingInputAttachmentIndexInfo* info) {
-  RenderingTargets& targets = commandBuffer->pass.targets;
-  take_numbers(info->pColorAttachmentInputIndices, info->colorAttachmentCount, targets.inputs);
-  const auto index = [](const uint32_t* given) { return given ? *given : RenderingTargets::kByType; };
-  targets.depth_input = index(info->pDepthInputAttachmentIndex), targets.stencil_input = index(info->pStencilInputAttachmentIndex);
-  commandBuffer->shaders.changed = true;
 }
 
 // Where a colour of the open subpass lies in its pass; VK_ATTACHMENT_UNUSED: nowhere, and a clear does nothing.

@@ -216,4 +216,18 @@ void VKAPI_CALL CmdBindShadersEXT(VkCommandBuffer commandBuffer, uint32_t stageC
   }
 }
 
+// VK_KHR_dynamic_rendering_local_read. Pipelines say the same of themselves, as they must: their draws go by theirs, and those with shader
+// objects by these.
+void VKAPI_CALL CmdSetRenderingAttachmentLocations(VkCommandBuffer commandBuffer, const VkRenderingAttachmentLocationInfo* info) {
+  take_numbers(info->pColorAttachmentLocations, info->colorAttachmentCount, commandBuffer->pass.targets.locations);
+  commandBuffer->shaders.changed = true;
+}
+void VKAPI_CALL CmdSetRenderingInputAttachmentIndices(VkCommandBuffer commandBuffer, const VkRenderingInputAttachmentIndexInfo* info) {
+  RenderingTargets& targets = commandBuffer->pass.targets;
+  take_numbers(info->pColorAttachmentInputIndices, info->colorAttachmentCount, targets.inputs);
+  const auto index = [](const uint32_t* given) { return given ? *given : RenderingTargets::kByType; };
+  targets.depth_input = index(info->pDepthInputAttachmentIndex), targets.stencil_input = index(info->pStencilInputAttachmentIndex);
+  commandBuffer->shaders.changed = true;
+}
+
 }  // namespace tilegpu::icd
