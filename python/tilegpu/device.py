@@ -95,9 +95,9 @@ class Device(Context):
     ``tiler_heap``: bytes of binned geometry
     beyond which a pass is split (incremental rendering), 0 for the profile's. ``hsr``: the hidden-surface removal of passes
     that do not choose their own: ``"default"`` (the profile's), ``"off"``, ``"all"`` or names (:mod:`tilegpu.hsr`).
-    ``compress_samples``: equal samples are kept once; off to compare. ``ordered_atomics``: dispatches whose buffer
-    atomics give what depends on the order of invocations run their workgroups in order, on one thread; off: on all
-    threads, in any order, so that their results may differ from run to run.
+    ``compress_samples``: equal samples are kept once, blocks in which a texture has nothing are not shaded; off to
+    compare. ``ordered_atomics``: dispatches whose buffer atomics give what depends on the order of invocations run their
+    workgroups in order, on one thread; off: on all threads, in any order, so that their results may differ from run to run.
 
     ``loop_budget``: how often all loops of the invocations that run together (as many as there are lanes) may go round; beyond
     it they are ended, and the pass or dispatch is a :class:`DeviceLostError` that names the loop's line. 0: 2**24 in passes, 2**26

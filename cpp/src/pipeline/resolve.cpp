@@ -9,7 +9,10 @@
 #include "framebuffer/blend_unit.hpp"
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
+#include "pipeline/faint_texture.hpp"
+#include "shader/epilogue/keeps_below.hpp"
 #include "shader/jit/compile_crew.hpp"
+#include "shader/module/faint_sample.hpp"
 #include "shader/module/module_record.hpp"
 
 namespace tilegpu::pipeline {
@@ -56,8 +59,8 @@ shader::FragmentKey fragment_key(const Program& program, const Resolved& resolve
 }
 
 // What needs no code.
-std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& state) {
-  auto resolved = std::make_shared<Resolved>();
+std::shared_ptr<ResolvedWithTexture> describe(const Program& program, const GraphicsState& state) {
+  auto resolved = std::make_shared<ResolvedWithTexture>();
   resolved->label = program.label;
   if (!program.primitives.meshes) resolved->vertex_input = state.vertex_bindings;
   resolved->depth_format = program.depth_format;
@@ -85,6 +88,35 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
     resolved->blend_constants_asked[i] = framebuffer::blend_constants_asked(blends[i]);
   }
   return resolved;
+}
+
+// Where all that a fragment does is a blend, of which one texture may leave nothing.
+std::optional<FaintTexture> find_faint_texture(const Stage& fragment, const Resolved& resolved, const shader::EpilogueKey& epilogue) {
+  const Classification& c = resolved.classification;
+  if (!fragment.traits.uses_images || c.side_effects || c.kills || c.per_sample || c.coarse || c.smooth_alpha) return {};
+  const uint32_t decides = shader::keeps_targets_below(epilogue);
+  if (!decides) return {};
+  auto samples = shader::faint_samples(*fragment.module, fragment.specialization);
+  if (!samples) return {};
+  for (const shader::FaintSample& sample : samples->list) {
+    if (decides & ~sample.colors) continue;
+    FaintTexture faint;
+    faint.component = sample.component;
+    bool there = false;
+    for (const shader::TextureSlot& slot : fragment.resources.textures)
+      if (slot.combined && slot.image_set == sample.set && slot.image_binding == sample.binding && !slot.image.counted)
+        there = true, faint.set = slot.image_set, faint.offset_B = slot.image.offset_B;
+    for (uint32_t axis = 0; axis < 2 && there; axis++) {
+      const int row = resolved.varyings.find(sample.location[axis], sample.word[axis]);
+      there = row >= 0;
+      if (!there) break;
+      const shader::VaryingComponent& varying = resolved.varyings.components[static_cast<size_t>(row)];
+      there = varying.interpolation == shader::Interpolation::smooth && !varying.centroid && !varying.sample && !varying.of_primitive();
+      faint.rows[axis] = static_cast<uint32_t>(row);
+    }
+    if (there) return faint;
+  }
+  return {};
 }
 
 template <class T>
@@ -206,6 +238,7 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   }
   if (shading && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
+    if (!alpha_to_coverage) resolved->faint = find_faint_texture(*program.fragment(), *resolved, epilogue);
     add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue, shader::When::later); });
     if (!alpha_to_coverage && !c.coarse && shader::suits_blocks(fragment, shading->traits))
       add(output.blocks, "fragment shader and epilogue",

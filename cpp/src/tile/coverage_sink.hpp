@@ -14,10 +14,10 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
-/// Where the coverage of one record goes. kCoarse: fragments of several pixels.
-template <bool kCoarse>
-class BasicCoverageSink : public RecordTests<kCoarse> {
-  using Tests = RecordTests<kCoarse>;
+/// Where the coverage of one record goes. kCoarse: fragments of several pixels; kFaint: blocks may be passed by for what a texture has.
+template <bool kCoarse, bool kFaint>
+class BasicCoverageSink : public RecordTests<kCoarse, kFaint> {
+  using Tests = RecordTests<kCoarse, kFaint>;
   using Tests::after_tests, Tests::count_hidden, Tests::count_query, Tests::depth_, Tests::expand_cover, Tests::kAll, Tests::list_block;
   using Tests::list_waiting, Tests::lrz_hidden, Tests::number_, Tests::prepare, Tests::push, Tests::push_block, Tests::ready_;
   using Tests::record_, Tests::see, Tests::seen_span, Tests::settle, Tests::settles_, Tests::setup, Tests::single_block, Tests::source;
@@ -232,6 +232,6 @@ class BasicCoverageSink : public RecordTests<kCoarse> {
     if (!coarse.touched.empty()) queue_gathered(w_, w_.packets, w_.results, record_, setup());
   }
 };
-using CoverageSink = BasicCoverageSink<false>;
+using CoverageSink = BasicCoverageSink<false, false>;
 
 }  // namespace tilegpu::TILEGPU_TILE

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "pipeline/faint_texture.hpp"
 #include "tile/coverage/line_coverage.hpp"
 #include "tile/coverage/ruled_coverage.hpp"
 #include "tile/coverage_sink.hpp"
@@ -152,6 +153,7 @@ void select_draw(Worker& w, uint32_t draw) {
     // Bounds are found where all depth is written: here, and later of blocks that were written before shading, and so settled, since.
     if (w.kill.pins) refresh_bounds(w.shape, d.test, w.bounds, w.covers);
   }
+  d.faint.map = nullptr;
   lrz_select_draw(w.lrz, draw);
   d.coverage = coverage_of_draw(d.plan, {d.early_query >= 0, w.lrz.now != nullptr});
   if (d.plan.route != Route::shade) return;
@@ -167,6 +169,10 @@ void select_draw(Worker& w, uint32_t draw) {
   w.packets.setups.reset();
   w.packets.vertices.reset_if_large();
   bind_shading(w, d.late(), w.packets, w.results, draw, d.moment);
+  // Nothing but colours comes of its fragments, which go straight from the tests to the shader.
+  const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && w.packets.shading.simple;
+  if (straight && !w.packets.shading.deferred && pipeline::faint_texture(*d.state->resolved))
+    d.faint = w.faints.of(*d.state, uint64_t{call.count} * call.instance_count, [&] { return w.clear_texels.of(call, d.plan.rule); });
 }
 
 namespace {
@@ -266,7 +272,7 @@ void cover_coarse(Worker& w, const records::TriangleRecord** batch, const record
   const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
   assert(!rule.plain());
   for (uint32_t k = 0; k < count; k++) {
-    BasicCoverageSink<true> sink(w, *batch[k], chunk);
+    BasicCoverageSink<true, false> sink(w, *batch[k], chunk);
     refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
     sink.set_depth();
     if (rule.lines())
@@ -289,7 +295,7 @@ __attribute__((noinline)) void draw_coarse(Worker& w, const records::TriangleRec
                 w.draw.test.range_hi, setup);
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
     const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
-    BasicCoverageSink<true> sink(w, *batch[k], chunk);
+    BasicCoverageSink<true, false> sink(w, *batch[k], chunk);
     if (setup.small >> k & 1) {
       sink.window(setup, k);
     } else {
@@ -309,11 +315,13 @@ __attribute__((noinline)) void draw_coarse(Worker& w, const records::TriangleRec
 }
 
 // Covers and tests up to kBatch records of the current draw; kNumbered: `numbers` are theirs in the visibility buffer already.
-template <bool kNumbered>
+// kFaint: some of their blocks may show nothing.
+template <bool kNumbered, bool kFaint = false>
 inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
                        uint32_t count) {
   assert(count >= 1 && count <= kBatch);
-  const auto sink_of = [&](uint32_t k) { return CoverageSink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
+  using Sink = BasicCoverageSink<false, kFaint>;
+  const auto sink_of = [&](uint32_t k) { return Sink(w, *batch[k], *chunks[kNumbered ? k : 0], kNumbered ? numbers[k] : 0); };
   std::fill(batch + count, batch + kBatch, batch[0]);
   if (w.draw.coverage >= Coverage::ruled) {
     if (w.draw.coverage == Coverage::coarse) return draw_coarse(w, batch, *chunks[0], count);
@@ -330,7 +338,7 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
       if (!left) break;
     }
     const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
-    CoverageSink sink = sink_of(k);
+    Sink sink = sink_of(k);
     if (setup.small >> k & 1) {
       sink.window(setup, k);
     } else if (setup.medium >> k & 1) {
@@ -352,6 +360,12 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
 }
 
 }  // namespace
+
+// Apart, so that what all other draws do stays as it is.
+static __attribute__((noinline)) void draw_faint(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks,
+                                                 uint32_t count) {
+  draw_batch<false, !kTraced>(w, batch, chunks, nullptr, count);
+}
 
 #ifndef TILEGPU_TRACED
 void draw_any_order(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks, const uint32_t* numbers,
@@ -465,7 +479,10 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
     if (w.lrz.now) count = leave_hidden_out(w, chunk, batch, count);
     const records::Chunk* const only = &chunk;
     if (!count) continue;
-    draw_batch<false>(w, batch, &only, nullptr, count);
+    if (kTraced || !w.draw.faint.map)
+      draw_batch<false>(w, batch, &only, nullptr, count);
+    else
+      draw_faint(w, batch, &only, count);
     if (w.bin.phase == Phase::ordinary) lrz_note_feedback(w.lrz, w.draw.number);
   }
   return to;

@@ -3,11 +3,15 @@
 // place among the visible primitives.
 //
 // First part of the CoverageSink (coverage_sink.hpp). kCoarse: of draws whose fragments may have several pixels; their samples are gathered
-// until all of the record's are there (shading/coarse.hpp). Source: docs/decisions.md, 8; Vulkan specification, "Rasterization Order".
+// until all of the record's are there (shading/coarse.hpp). kFaint: of
+// draws of which a texture may have nothing in a block (plan/clear_texels.hpp). Source: docs/decisions.md, 8; Vulkan specification,
+// "Rasterization Order".
 #pragma once
 
 #include <bit>
 #include <cassert>
+#include <optional>
+#include <type_traits>
 
 #include "tile/shading/coarse.hpp"
 #include "tile/shading/numbers.hpp"
@@ -16,7 +20,7 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
-template <bool kCoarse>
+template <bool kCoarse, bool kFaint>
 class RecordRoute {
  public:
   bool seen() const { return seen_; }
@@ -74,6 +78,8 @@ class RecordRoute {
     assert(samples == w_.shape.samples);
     assert(w_.draw.plan.route == Route::shade);
     if constexpr (kCoarse) return gather_block(w_.packets.coarse, block, samples, covered, live);
+    if constexpr (kFaint)
+      if (passes_by(x, y)) return;
     if (samples == 1 && w_.bin.phase == Phase::ordinary && !w_.kill.on) return queue_block(block, x, y, covered[0], live[0]);
     for (uint32_t q = 0; q < 4; q++) {
       const uint64_t bits = gather_quad(live, samples, q);
@@ -110,6 +116,28 @@ class RecordRoute {
       for (uint32_t i = 0; i < count; i++) gather_block(w_.packets.coarse, block + i, w_.shape.samples, kAll, kAll);
       return;
     }
+    if constexpr (kFaint) return push_seen_blocks(block, count);
+    push_whole_blocks(block, count);
+  }
+
+  // Those that show something, run by run.
+  void push_seen_blocks(uint32_t block, uint32_t count) {
+    for (const uint32_t end = block + count; block < end; block++) {
+      uint32_t run = 0;
+      while (block + run < end && !passes_by(w_.shape.x_px(block + run), w_.shape.y_px(block + run))) run++;
+      if (run) push_whole_blocks(block, run);
+      block += run;
+    }
+  }
+
+  // Whether nothing is seen of the primitive in the block with this pixel of the bin as its first.
+  bool passes_by(int32_t x_px, int32_t y_px) {
+    if (!faint_) [[unlikely]]
+      faint_.emplace(w_.draw.faint, record_, *setup());
+    return !faint_->shows(w_.bin.origin_x_px + x_px, w_.bin.origin_y_px + y_px);
+  }
+
+  void push_whole_blocks(uint32_t block, uint32_t count) {
     const shader::PrimitiveSetup* primitive = setup();
     if (w_.bin.phase == Phase::pre) seen_ = w_.prepass.verdict.opaque;
     const bool direct = goes_straight(w_.shape.traits, w_.bin.phase);
@@ -166,6 +194,8 @@ class RecordRoute {
   const bool numbered_;
   const bool settles_;  // its tests wait for pinned quads
   uint32_t id_ = 0;     // main phase: in the ids; 0: nothing of it is seen
+  struct Nothing {};
+  [[no_unique_address]] std::conditional_t<kFaint, std::optional<FaintBlocks>, Nothing> faint_;
 };
 
 }  // namespace tilegpu::TILEGPU_TILE

@@ -21,10 +21,10 @@ inline uint32_t count_pixels(const uint16_t* masks, uint32_t samples) {
   return static_cast<uint32_t>(std::popcount(any));
 }
 
-template <bool kCoarse>
-class RecordTests : public RecordRoute<kCoarse> {
+template <bool kCoarse, bool kFaint>
+class RecordTests : public RecordRoute<kCoarse, kFaint> {
  protected:
-  using Route_ = RecordRoute<kCoarse>;
+  using Route_ = RecordRoute<kCoarse, kFaint>;
   using Route_::kAll, Route_::number_, Route_::push_block, Route_::push_full_blocks, Route_::record_, Route_::see;
   using Route_::Route_;
   using Route_::seen_, Route_::settle, Route_::setup, Route_::source, Route_::w_;

@@ -61,6 +61,7 @@ void draw_rest(Worker& w, uint32_t& i, uint32_t at, uint32_t end, [[maybe_unused
 
 void forget_plans(Worker& w) {
   w.plans.forget();
+  w.faints.forget();
   w.packets.plans.forget();
 }
 
@@ -97,6 +98,7 @@ void BasicTileWorker<kWithTrace>::begin_pass(const PassContext& pass, uint64_t n
   w.bounds.begin_pass(pass.hsr.hierarchical_z, w.shape.blocks());
   w.filter.tile.begin_pass(pass.filter_planes, w.shape.samples, w.shape.bin_px);
   w.results.begin_pass(pass, w.shape);
+  w.clear_texels.begin_pass(pass);
   forget_plans(w);
 #ifdef TILEGPU_TRACED
   w.traced = &w;

@@ -12,6 +12,7 @@
 #include "shader/compiler.hpp"
 #include "shader/epilogue/epilogue.hpp"
 #include "shader/epilogue/epilogue_blend.hpp"
+#include "shader/epilogue/keeps_below.hpp"
 #include "shader/ir/format_pack.hpp"
 #include "shader/ir/lane_range.hpp"
 #include "shader/jit/jit.hpp"
@@ -572,6 +573,16 @@ bool replaces_texels(const EpilogueKey& key) {
   for (const Target& t : find_targets(key))
     if (t.blends || t.keeps_bits || t.logic) return false;
   return true;
+}
+
+uint32_t keeps_targets_below(const EpilogueKey& key) {
+  if (key.alpha_to_one) return 0;
+  uint32_t components = 0;
+  for (const Target& t : find_targets(key)) {
+    if (!t.keeps_below || t.location != 0) return 0;
+    components |= t.keeps_below;
+  }
+  return components;
 }
 
 void emit_pixel_packet(const Ir& ir, const EpilogueKey& key, Value args, WholePacket& colors) { Builder(ir, key, args).run_pixels(colors); }

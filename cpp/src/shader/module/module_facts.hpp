@@ -7,6 +7,7 @@
 
 #include "base/memory_budget.hpp"
 #include "shader/compiler.hpp"
+#include "shader/module/faint_sample.hpp"
 #include "shader/spirv/module.hpp"
 #include "tilegpu/fork_mutex.hpp"
 #include "tilegpu/shader.hpp"
@@ -21,9 +22,10 @@ struct ModuleFacts {
   std::map<Specialization, StageTraits> traits;
   std::map<Specialization, VaryingLayout> varyings;
   std::map<Specialization, ResourceTable> resources;  // of this stage alone, in the order of its uses; `first` is not set
-  std::map<Specialization, Reflection> reflections;   // other than the module's own
-  bool grown = true;                                  // since it was last written to disk
-  MemoryShare memory;                                 // of the module, its words and what was parsed of them
+  std::map<Specialization, FaintSamples> faint;
+  std::map<Specialization, Reflection> reflections;  // other than the module's own
+  bool grown = true;                                 // since it was last written to disk
+  MemoryShare memory;                                // of the module, its words and what was parsed of them
 };
 
 /// The constants of a specialised stage (spirv/limits.hpp); parses the module first, if need be. The error names the module.

@@ -26,6 +26,7 @@ static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Membe
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
 static_assert(fields_of<StageTraits>() == 58 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
+static_assert(fields_of<FaintSample>() == 6 && fields_of<FaintSamples>() == 1);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 8 && fields_of<TextureSlot>() == 14 &&
               fields_of<ResourceTable>() == 2);
@@ -276,6 +277,17 @@ void fields(A& archive, StageTraits& t) {
 }
 
 template <class A>
+void fields(A& archive, FaintSample& s) {
+  archive.number(s.set), archive.number(s.binding), archive.number(s.component), archive.number(s.colors);
+  for (uint32_t axis = 0; axis < 2; axis++) archive.number(s.location[axis]), archive.number(s.word[axis]);
+}
+
+template <class A>
+void fields(A& archive, FaintSamples& samples) {
+  list_of(archive, samples.list);
+}
+
+template <class A>
 void fields(A& archive, VaryingComponent& c) {
   archive.number(c.location), archive.number(c.component);
   archive.enumerator(c.interpolation, Interpolation::flat);
@@ -340,13 +352,14 @@ void map_of(Reader& archive, std::map<Specialization, T>& table) {
 
 template <class A>
 void fields(A& archive, ModuleFacts& facts) {
-  map_of(archive, facts.traits), map_of(archive, facts.varyings), map_of(archive, facts.resources), map_of(archive, facts.reflections);
+  map_of(archive, facts.traits), map_of(archive, facts.varyings), map_of(archive, facts.resources), map_of(archive, facts.faint);
+  map_of(archive, facts.reflections);
 }
 
 }  // namespace
 
 CodeKey record_key(const std::vector<uint32_t>& words, const std::string& entry_point) {
-  CodeKey key("module");
+  CodeKey key("module 2");
   key.add_bytes(words.data(), words.size() * 4);
   key.add_bytes(entry_point.data(), entry_point.size());
   return key;

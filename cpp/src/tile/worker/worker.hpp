@@ -27,6 +27,7 @@
 #include "tile/depth_stencil/batch_tests.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/depth_stencil/lrz_test.hpp"
+#include "tile/plan/clear_texels.hpp"
 #include "tile/plan/kept_plans.hpp"
 #include "tile/plan/pass_context.hpp"
 #include "tile/worker/deferred_census.hpp"
@@ -141,6 +142,7 @@ struct CurrentDraw {
   bool takes_covers = false;               // the same of covers
   ShadeMoment moment;                      // of its quads, where they go to the queue
   uint32_t replay_ids = 0;                 // main phase: primitives that the pre-pass recorded before it
+  FaintDraw faint;                         // what may say that nothing is seen of a block
 
   void begin_bin() {
     takes_lists = takes_covers = false;
@@ -217,7 +219,9 @@ struct Results {
 
 struct Worker : TileContext {
   CurrentDraw draw;
-  StatePlans plans;  // of this part of the pass
+  StatePlans plans;                       // of this part of the pass
+  KeptPlans<FaintDraw, uint64_t> faints;  // the same, by state and vertices
+  ClearTexels clear_texels;               // of the pass
   Packets packets;
   PrePass prepass;
   KillQueue kill;

@@ -1,0 +1,79 @@
+// tile/plan/clear_texels.hpp -- where a texture that decides whether anything is seen of a fragment (pipeline::FaintTexture) has nothing.
+//
+// In: a draw; its texture's texels, which nobody writes while the pass goes on. Out: bits, made once by each thread that asks; of a
+// primitive, whether a block of 4x4 pixels can show anything at all. A block is passed by only where it is sure, whatever rounding does,
+// that each texel that a filter could take has a code of 0: then the shader's colour is 0 or no number, and blending leaves what is there,
+// bit for bit. Source: docs/decisions.md, 550; Vulkan specification, "Image Operations" (levels, texel filtering).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/simd.hpp"
+#include "records/coverage_rule.hpp"
+#include "tile/plan/pass_context.hpp"
+
+namespace tilegpu::tile {
+
+/// One level's planes of bits, one behind the other: whether of a square that begins at a texel, beyond the edges too, some texel shows.
+/// One for each size of squares.
+struct ClearLevel {
+  int32_t width = 0, height = 0;
+  uint32_t pitch_B = 0;
+  const uint8_t* rows = nullptr;
+};
+struct TexelMap {
+  const shader::ImageViewAbi* view = nullptr;
+  uint32_t component = 0;
+  std::array<ClearLevel, shader::kMaxMipLevels + 1> levels;
+  std::vector<uint8_t> bits;
+};
+
+/// What a draw's blocks are asked about; no map: nothing.
+struct FaintDraw {
+  const TexelMap* map = nullptr;
+  int32_t lowest = 0, highest = 0;  // of levels that the sampler allows
+  std::array<uint32_t, 2> rows{};   // of the coordinate's varyings
+};
+
+/// Those of a pass that one thread has looked at.
+class ClearTexels {
+ public:
+  /// Whatever was there may have been written since.
+  void begin_pass(const PassContext& pass) {
+    pass_ = &pass;
+    maps_.clear();
+    asked_ = false;
+  }
+  /// Of a draw that goes in order, straight from its tests to a shader without which nothing else happens; `rule`: how it is covered.
+  FaintDraw of(const command::DrawCall& draw, const records::CoverageRule& rule);
+
+ private:
+  bool stays();
+  const TexelMap& map_of(const shader::ImageViewAbi& view, uint32_t component);
+
+  const PassContext* pass_ = nullptr;
+  bool asked_ = false, stays_ = false;  // whether texels stay as they are while the pass goes on
+  std::vector<std::unique_ptr<TexelMap>> maps_;
+};
+
+/// The blocks of one primitive.
+class FaintBlocks {
+ public:
+  /// `setup`: of the record, its vertices shaded.
+  FaintBlocks(const FaintDraw& draw, const records::TriangleRecord& record, const shader::PrimitiveSetup& setup);
+  /// Whether the block with the framebuffer's pixel (x, y) as its first may show something.
+  bool shows(int32_t x_px, int32_t y_px) const;
+
+ private:
+  bool sure_ = false;  // else everything may show
+  const FaintDraw* draw_ = nullptr;
+  int32_t x_px_ = 0, y_px_ = 0;  // a pixel near the primitive
+  // Lanes: column and row in the two levels of the texel at which a block's square begins; of the block that begins with that pixel, and
+  // from pixel to pixel; of all pixels.
+  f32x4 at_, dx_, dy_, least_, most_;
+  int32_t first_level_ = 0, last_level_ = 0;  // with the number of their squares' plane << 8
+};
+
+}  // namespace tilegpu::tile

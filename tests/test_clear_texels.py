@@ -1,0 +1,183 @@
+"""Blocks of which a texture has nothing are not shaded, and no bit of the picture tells: random sprites with and without.
+
+Textures have holes, of each level its own; sprites are turned, mirrored, tiny and large, reach beyond the texture's edges by every
+address mode, or are drawn with perspective. What would make a skipped block wrong is among them: levels that hold what others lack, alpha
+that only rounding sees, borders, biases, colours that are no numbers, shaders of which the texture decides only a part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tilegpu as tg
+
+SIZE = (96, 80)
+VERTEX = np.dtype([("position", "f4", 4), ("uv", "f4", 2), ("color", "f4", 4)])
+VERT = """#version 450
+layout(location = 0) in vec4 position;  layout(location = 1) in vec2 uv;  layout(location = 2) in vec4 color;
+layout(location = 0) out vec2 v_uv;     layout(location = 1) out vec4 v_color;
+void main() { gl_Position = position; v_uv = uv; v_color = color; }"""
+HEAD = """#version 450
+layout(set = 0, binding = 0) uniform sampler2D map;
+layout(location = 0) in vec2 v_uv;  layout(location = 1) in vec4 v_color;  layout(location = 0) out vec4 o_color;
+"""
+# Some decide by alpha alone; others not, or at another place than the input says.
+SHADERS = {
+    "product": "void main() { o_color = texture(map, v_uv) * v_color; }",
+    "parts": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(mix(t.rgb, v_color.rgb, 0.3), v_color.a * t.a * 0.9); }",
+    "steps": "void main() { vec4 t = texture(map, v_uv); float a = t.a; a *= v_color.a; o_color.rgb = v_color.rgb; o_color.a = a; }",
+    "premultiplied": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(v_color.rgb, 1.0) * t.a; }",
+    "sum": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(t.rgb, t.a * v_color.a + 0.01); }",
+    "quotient": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(v_color.rgb, v_color.a / max(t.a, 0.1)); }",
+    "moved": "void main() { o_color = texture(map, v_uv + vec2(0.25, 0.0)) * v_color; }",
+    "branch": "void main() { vec4 t = texture(map, v_uv); if (v_color.r > 0.5) t.a = 0.5; o_color = t * v_color; }",
+    "biased": "void main() { o_color = texture(map, v_uv, 1.5) * v_color; }",
+    "other": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(v_color.rgb, v_color.a * texture(map, v_uv.yx).a); }",
+}
+WRITES = """#version 450
+layout(set = 0, binding = 0) buffer Count { uint count; };
+layout(location = 0) in vec2 v_uv;  layout(location = 1) in vec4 v_color;  layout(location = 0) out vec4 o_color;
+void main() { atomicAdd(count, 1u); o_color = vec4(v_uv, 0.0, 1.0); }"""
+SKIPPED = ("product", "parts", "steps", "premultiplied", "other")
+
+
+def devices() -> list[tg.Device]:
+    """Without, then with: lanes, bins, threads and tiers may not matter either."""
+    return [
+        tg.Device(lanes=8, threads=1, compress_samples=False),
+        tg.Device(lanes=8, threads=2),
+        tg.Device(lanes=16, threads=2, bin_px=32),
+        tg.Device(lanes=4, threads=1),
+    ]
+
+
+def holed(rng: np.random.Generator, width: int, height: int) -> np.ndarray:
+    """Colours everywhere, alpha in some spots alone, some of it as faint as can be."""
+    pixels = rng.integers(0, 256, (height, width, 4), np.uint8)
+    alpha = np.zeros((height, width), np.uint8)
+    for _ in range(rng.integers(0, 4)):
+        x, y = rng.integers(0, width), rng.integers(0, height)
+        w, h = rng.integers(1, max(2, width // 3)), rng.integers(1, max(2, height // 3))
+        alpha[y : y + h, x : x + w] = rng.choice([1, 1, 128, 255])
+    pixels[..., 3] = alpha
+    return pixels
+
+
+def texture(device: tg.Device, rng: np.random.Generator, width: int, height: int, levels: int, fmt: str) -> Any:
+    image = device.image((width, height), fmt, mip_levels=levels)
+    for level in range(levels):
+        pixels = holed(rng, max(1, width >> level), max(1, height >> level))
+        device.copy(pixels[..., 3].copy() if fmt == "r8_unorm" else pixels, image, destination_level=level)
+    return image.view(swizzle="rrrr") if fmt == "r8_unorm" else image
+
+
+def quads(rng: np.random.Generator, count: int, perspective: bool) -> np.ndarray:
+    """Two triangles each."""
+    out = np.zeros((count, 6), VERTEX)
+    angle, half = rng.uniform(0, 6.3, count), rng.choice([0.03, 0.2, 0.6, 1.5], count) * rng.uniform(0.5, 1.0, count)
+    angle[rng.random(count) < 0.4] = 0
+    corner = np.array([(-1, -1), (1, -1), (-1, 1), (-1, 1), (1, -1), (1, 1)], "f8")
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    at = rng.uniform(-1, 1, (count, 1, 2))
+    x, y = corner[None, :, 0] * half[:, None], corner[None, :, 1] * half[:, None]
+    out["position"][..., 0], out["position"][..., 1] = c * x - s * y + at[..., 0], s * x + c * y + at[..., 1]
+    out["position"][..., 3] = rng.uniform(0.5, 2, (count, 6)) if perspective else rng.uniform(0.5, 2, (count, 1))
+    out["position"][..., :2] *= out["position"][..., 3:]
+    uv = corner * 0.5 + 0.5
+    scale = rng.choice([0.25, 1, 1, 1, 2, 9], (count, 1, 1)) * rng.choice([-1, 1], (count, 1, 2))
+    out["uv"] = (
+        (uv[None] - 0.5) * scale + 0.5 + np.where(rng.random((count, 1, 1)) < 0.3, rng.uniform(-2, 2, (count, 1, 2)), 0)
+    )
+    color = rng.uniform(0, 1.2, (count, 6, 4))
+    color[rng.random(count) < 0.1] = np.inf
+    color[rng.random(count) < 0.1, :, 1] = np.nan
+    out["color"] = color
+    return out.reshape(-1)
+
+
+def drawn(device: tg.Device, seed: int, shader: str, **given: Any) -> tuple[np.ndarray, Any]:
+    rng = np.random.default_rng(seed)
+    width, height = given.get("size", (int(rng.integers(1, 40)), int(rng.integers(1, 40))))
+    most = int(np.log2(max(width, height))) + 1
+    levels = given.get("levels", int(rng.integers(1, most + 1)))
+    fmt = str(rng.choice(["r8g8b8a8_unorm", "r8g8b8a8_srgb", "b8g8r8a8_unorm", "r8_unorm"]))
+    image = texture(device, rng, width, height, levels, given.get("format", fmt))
+    modes = ["clamp_to_edge", "repeat", "mirrored_repeat", "clamp_to_border", "mirror_clamp_to_edge"]
+    address = tuple(str(m) for m in rng.choice(given.get("address", modes), 2))
+    filters = {k: str(rng.choice(["nearest", "linear"])) for k in ("mag_filter", "min_filter", "mipmap_mode")}
+    sampler = device.sampler(
+        **filters,
+        address=address,
+        border_color="float_opaque_white"
+        if "clamp_to_border" in address and rng.random() < 0.5
+        else "float_transparent_black",
+        max_lod=float(rng.choice([0, 0.5, 1.25, 99])),
+        mip_lod_bias=float(given.get("bias", rng.choice([0, 0, 0.7]))),
+    )
+    blend = "premultiplied" if shader == "premultiplied" else "alpha"
+    pipeline = device.pipeline(
+        VERT,
+        HEAD + SHADERS[shader],
+        color=["r8g8b8a8_unorm"],
+        vertex=VERTEX,
+        blend=blend,
+        samples=given.get("samples", 1),
+    )
+    target = device.image(SIZE, "r8g8b8a8_unorm", samples=given.get("samples", 1))
+    vertices = quads(rng, given.get("count", 40), given.get("perspective", bool(rng.random() < 0.2)))
+    clear = tuple(rng.uniform(0, 1, 4))
+    with device.render_pass(color=tg.Attachment(target, clear=clear)) as rp:
+        if given.get("writes"):
+            counting = device.pipeline(VERT, WRITES, color=["r8g8b8a8_unorm"], vertex=VERTEX)
+            rp.draw(counting, vertices[:6], bind={"Count": device.buffer(np.zeros(1, np.uint32))})
+        rp.draw(pipeline, vertices, bind={"map": (image, sampler)})
+    return target.numpy(), rp.stats
+
+
+@pytest.mark.parametrize("shader", SHADERS)
+def test_no_bit_changes(shader: str) -> None:
+    """Random textures, samplers and sprites."""
+    fewer = 0
+    every = devices()
+    for seed in range(24):
+        (want, plain), *others = [drawn(device, seed, shader) for device in every]
+        for picture, stats in others:
+            assert np.array_equal(picture, want), (shader, seed)
+            assert stats.fragments_shaded == others[0][1].fragments_shaded <= plain.fragments_shaded, (shader, seed)
+        fewer += plain.fragments_shaded - others[0][1].fragments_shaded
+    assert (fewer > 0) == (shader in SKIPPED)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"samples": 4}, {"perspective": True}, {"bias": 0.5}, {"writes": True}, {"count": 1, "size": (60, 60)}],
+    ids=["samples", "perspective", "bias", "a shader that writes memory", "fewer vertices than texels"],
+)
+def test_all_is_shaded_where_it_is_not_sure(given: dict[str, Any]) -> None:
+    every = devices()[:2]
+    for seed in range(4):
+        (want, plain), (picture, stats) = (drawn(device, seed, "product", **given) for device in every)
+        assert np.array_equal(picture, want) and stats.fragments_shaded == plain.fragments_shaded > 0
+
+
+def test_a_texture_that_was_written_since() -> None:
+    """What is known of texels is one pass's."""
+    device = tg.Device(lanes=8, threads=1)
+    image, sampler = device.image((16, 16), "r8g8b8a8_unorm"), device.sampler(filter="nearest")
+    pipeline = device.pipeline(VERT, HEAD + SHADERS["product"], color=["r8g8b8a8_unorm"], vertex=VERTEX, blend="alpha")
+    vertices = np.zeros(6, VERTEX)
+    corner = np.array([(-1, -1), (1, -1), (-1, 1), (-1, 1), (1, -1), (1, 1)])
+    vertices["position"], vertices["uv"], vertices["color"] = (
+        np.c_[corner, np.zeros(6), np.ones(6)],
+        corner * 0.5 + 0.5,
+        1,
+    )
+    target = device.image((64, 64), "r8g8b8a8_unorm")
+    for alpha in (0, 255, 0, 255):
+        device.copy(np.full((16, 16, 4), alpha, np.uint8), image)
+        with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
+            rp.draw(pipeline, vertices, bind={"map": (image, sampler)})
+        assert (target.numpy() == alpha).all() and rp.stats.fragments_shaded == (64 * 64 if alpha else 0)
