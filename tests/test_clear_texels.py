@@ -181,3 +181,26 @@ def test_a_texture_that_was_written_since() -> None:
         with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
             rp.draw(pipeline, vertices, bind={"map": (image, sampler)})
         assert (target.numpy() == alpha).all() and rp.stats.fragments_shaded == (64 * 64 if alpha else 0)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("mode", ["repeat", "clamp_to_edge", "mirrored_repeat", "mirror_clamp_to_edge"])
+def test_what_lies_at_the_other_edge(axis: int, mode: str) -> None:
+    """A filter at one edge takes texels of the other where coordinates repeat."""
+    pictures = []
+    for device in devices()[:2]:
+        pixels = np.zeros((16, 16, 4), np.uint8)
+        pixels[(slice(None), -1) if axis == 0 else (-1, slice(None))] = 255
+        image = device.image((16, 16), "r8g8b8a8_unorm")
+        device.copy(pixels, image)
+        pipeline = device.pipeline(VERT, HEAD + SHADERS["product"], color=["r8g8b8a8_unorm"], vertex=VERTEX, blend="alpha")
+        vertices = np.zeros(6, VERTEX)
+        corner = np.array([(-1, -1), (1, -1), (-1, 1), (-1, 1), (1, -1), (1, 1)])
+        vertices["position"], vertices["uv"], vertices["color"] = np.c_[corner, np.zeros(6), np.ones(6)], corner * 0.5 + 0.5, 1
+        target = device.image((128, 128), "r8g8b8a8_unorm")
+        with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
+            rp.draw(pipeline, vertices, bind={"map": (image, device.sampler(filter="linear", address=mode))})
+        pictures.append(target.numpy())
+    first = pictures[0].take(0, 1 - axis)[..., 3]
+    assert np.array_equal(pictures[0], pictures[1]) and (first > 0).any() == (mode == "repeat")
+    assert rp.stats.fragments_shaded < 128 * 128 // 2
