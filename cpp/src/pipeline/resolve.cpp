@@ -3,6 +3,7 @@
 #include "pipeline/resolve.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <functional>
 #include <vector>
 
@@ -92,6 +93,7 @@ std::shared_ptr<ResolvedWithTexture> describe(const Program& program, const Grap
 
 // Where all that a fragment does is a blend, of which one texture may leave nothing.
 std::optional<FaintTexture> find_faint_texture(const Stage& fragment, const Resolved& resolved, const shader::EpilogueKey& epilogue) {
+  assert(fragment.module && fragment.stage == VK_SHADER_STAGE_FRAGMENT_BIT);
   const Classification& c = resolved.classification;
   if (!fragment.traits.uses_images || c.side_effects || c.kills || c.per_sample || c.coarse || c.smooth_alpha) return {};
   const uint32_t decides = shader::keeps_targets_below(epilogue);
@@ -99,6 +101,7 @@ std::optional<FaintTexture> find_faint_texture(const Stage& fragment, const Reso
   auto samples = shader::faint_samples(*fragment.module, fragment.specialization);
   if (!samples) return {};
   for (const shader::FaintSample& sample : samples->list) {
+    assert(sample.colors && sample.component < 4);
     if (decides & ~sample.colors) continue;
     FaintTexture faint;
     faint.component = sample.component;
