@@ -35,6 +35,9 @@ SHADERS = {
     "moved": "void main() { o_color = texture(map, v_uv + vec2(0.25, 0.0)) * v_color; }",
     "branch": "void main() { vec4 t = texture(map, v_uv); if (v_color.r > 0.5) t.a = 0.5; o_color = t * v_color; }",
     "biased": "void main() { o_color = texture(map, v_uv, 1.5) * v_color; }",
+    "element": "void main() { vec4 t = texture(map, v_uv); t[int(v_color.r * 3.99) & 3] = 0.7; o_color = t * v_color; }",
+    "whole part": "void main() { vec4 t = texture(map, v_uv); float f = modf(v_color.r * 3.0, t.a); o_color = vec4(t.rgb * f, t.a); }",
+    "output element": "void main() { o_color = texture(map, v_uv) * v_color; o_color[int(v_color.r * 3.99) & 3] = 0.7; }",
     "other": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(v_color.rgb, v_color.a * texture(map, v_uv.yx).a); }",
 }
 WRITES = """#version 450

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "shader/spirv/operands.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -37,6 +39,7 @@ class Walk {
   void sample(const Instruction& i);
   void step(const Instruction& i);
   bool is_plain_input(uint32_t id) const;
+  bool takes_pointers(const Instruction& i) const;
 
   const Module& m_;
   std::unordered_map<uint32_t, Scalars> values_, variables_;
@@ -100,7 +103,11 @@ void Walk::store(const Instruction& i) {
   uint32_t word;
   bool whole;
   Scalars* const known = variable(m_.operand(i, 0), word, whole);
-  if (!known) return;
+  if (!known) {  // some component, nobody knows which
+    const auto changed = variables_.find(m_.origin_of(m_.operand(i, 0)));
+    if (changed != variables_.end()) changed->second = Scalars(changed->second.size());
+    return;
+  }
   const Scalars now = value(m_.operand(i, 1));
   if (whole)
     *known = now;
@@ -182,13 +189,18 @@ void Walk::step(const Instruction& i) {
   if (count && result.size() == count) values_[i.id] = std::move(result);
 }
 
+/// But for those that are looked at.
+bool Walk::takes_pointers(const Instruction& i) const {
+  if (i.op == spv::OpLoad || i.op == spv::OpStore || i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain) return false;
+  return any_id(m_, i, [&](uint32_t id) { return m_.type(m_.type_of(id)).kind == Kind::pointer; });
+}
+
 std::vector<FaintSample> Walk::run() {
   const auto entry = m_.functions.find(m_.entry.function);
   if (m_.reachable.size() != 1 || entry == m_.functions.end() || entry->second.blocks.size() != 1) return {};
   const BasicBlock& block = entry->second.blocks.front();
   for (uint32_t k = block.first; k < block.end; ++k) {
-    // Copies of memory, and what else might write a variable unseen.
-    if (m_.instructions[k].op == spv::OpCopyMemory || m_.instructions[k].op == spv::OpCopyMemorySized) return {};
+    if (takes_pointers(m_.instructions[k])) return {};  // copies of memory, and what else might write a variable unseen
     step(m_.instructions[k]);
   }
   if (m_.instructions[block.terminator].op != spv::OpReturn) return {};
