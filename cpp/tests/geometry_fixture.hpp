@@ -11,7 +11,6 @@
 
 #include "check.hpp"
 #include "geometry/geometry.hpp"
-#include "pipeline/faint_texture.hpp"
 #include "vk/sample_locations.hpp"
 
 namespace fixture {
@@ -104,7 +103,7 @@ struct Scene {
     static_cast<FixedFunctionState&>(state) = static_cast<const FixedFunctionState&>(info);
     resolved.vertex_input = info.vertex_bindings;
     resolved.depth_format = info.depth_format;
-    state.resolved = std::make_shared<pipeline::ResolvedWithTexture>(pipeline::ResolvedWithTexture{resolved, {}});
+    state.resolved = std::make_shared<pipeline::Resolved>(resolved);
     state.viewport = {0, 0, static_cast<float>(width_px), static_cast<float>(height_px), 0, 1};
     state.scissor = {{0, 0}, {width_px, height_px}};
     states.push_back(state);

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "check.hpp"
-#include "pipeline/faint_texture.hpp"
 #include "records/primitive_setup.hpp"
 #include "tile/depth_stencil/depth_stencil.hpp"
 #include "tile/tile_job.hpp"
@@ -418,7 +417,7 @@ void add_draw(Scene& scene, const DrawOptions& o) {
   state->multisample.sample_mask = o.sample_mask;
   state->multisample.alpha_to_coverage = o.flags & kAlpha;
   state->rasterization.depth_clamp = o.depth_clamp;
-  auto resolved = std::make_shared<pipeline::ResolvedWithTexture>();
+  auto resolved = std::make_shared<pipeline::Resolved>();
   resolved->samples = scene.samples;
   shader::StageTraits& t = resolved->stages.add({VK_SHADER_STAGE_FRAGMENT_BIT, {}, {}, {}}).traits;
   t.discards = o.flags & kDiscard;

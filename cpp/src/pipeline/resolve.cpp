@@ -10,7 +10,6 @@
 #include "framebuffer/blend_unit.hpp"
 #include "pipeline/classify.hpp"
 #include "pipeline/create.hpp"
-#include "pipeline/faint_texture.hpp"
 #include "shader/epilogue/keeps_below.hpp"
 #include "shader/jit/compile_crew.hpp"
 #include "shader/module/faint_sample.hpp"
@@ -60,8 +59,8 @@ shader::FragmentKey fragment_key(const Program& program, const Resolved& resolve
 }
 
 // What needs no code.
-std::shared_ptr<ResolvedWithTexture> describe(const Program& program, const GraphicsState& state) {
-  auto resolved = std::make_shared<ResolvedWithTexture>();
+std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& state) {
+  auto resolved = std::make_shared<Resolved>();
   resolved->label = program.label;
   if (!program.primitives.meshes) resolved->vertex_input = state.vertex_bindings;
   resolved->depth_format = program.depth_format;

@@ -1,6 +1,9 @@
 // pipeline/resolved.hpp -- what a draw runs: code, tables, classification. In: a program and its state (resolve.hpp). Out: for draws.
 #pragma once
 
+#include <array>
+#include <optional>
+
 #include "pipeline/coming_code.hpp"
 #include "pipeline/primitive_stages.hpp"
 #include "pipeline/stage_list.hpp"
@@ -65,6 +68,14 @@ struct PositionShader {
   shader::VertexKey key;
 };
 
+/// A texture without which nothing of a fragment is seen: where `component` of all texels that its look-up filters is 0, no target changes,
+/// and nothing else happens. For the tile phase (tile/plan/clear_texels.hpp); docs/decisions.md, 550.
+struct FaintTexture {
+  uint32_t set = 0, offset_B = 0;  // of its CombinedDescriptor
+  uint32_t component = 0;          // of the view, behind its swizzle
+  std::array<uint32_t, 2> rows{};  // of the varyings that the coordinate is, by axis
+};
+
 /// Made once for a program and a state; nothing below the recording asks a pipeline. What fixed functions read beside it stands in the
 /// draw's state (command/draw.hpp).
 struct Resolved {
@@ -75,6 +86,7 @@ struct Resolved {
   shader::VaryingLayout varyings;                   // that reach the rasterizer, and what is captured
   bool has_flat = false, has_own_vertices = false;  // some of these: flat; the primitive's (VaryingComponent::of_primitive)
   std::vector<shader::InputSource> inputs;          // input attachments, mapped to planes of the tile
+  std::optional<FaintTexture> faint;
   std::vector<shader::BufferSlot> written_buffers;  // by any stage
   std::vector<shader::TextureSlot> written_images;  // by any stage
   FixedList<VertexInputBinding, kMaxVertexBindings> vertex_input;

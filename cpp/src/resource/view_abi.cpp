@@ -15,8 +15,8 @@ namespace {
 // Read by code that samples a null view; large enough for the widest texel and a whole vector of over-read.
 alignas(64) constexpr uint8_t kZeroTexel[128] = {};
 
-// Where bytes of texels are codes, and of which component: ImageViewAbi's codes.
-uint32_t codes_of(const ImageViewCreateInfo& info, const Image& image) {
+// Where bytes of texels are codes, and of which component: see ImageViewAbi.
+uint32_t code_bytes_of(const ImageViewCreateInfo& info, const Image& image) {
   const vk::FormatInfo& format = *vk::find_format(info.format);
   const bool plain = info.type == VK_IMAGE_VIEW_TYPE_2D && image.sample_count() == 1 && info.image->planes().empty() && !info.ycbcr &&
                      !format.is_compressed() && format.texel_B <= 4 && !format.depth_bits && !format.stencil_bits &&
@@ -37,7 +37,8 @@ uint32_t codes_of(const ImageViewCreateInfo& info, const Image& image) {
 // Filters that take two texels on each axis, at normalised coordinates.
 bool takes_two_texels(const SamplerCreateInfo& info) {
   const auto two = [](VkFilter filter) { return filter == VK_FILTER_NEAREST || filter == VK_FILTER_LINEAR; };
-  return two(info.mag_filter) && two(info.min_filter) && !info.unnormalized_coordinates && !info.compare_enable && !info.ycbcr;
+  return two(info.mag_filter) && two(info.min_filter) && !(info.max_anisotropy > 1) && !info.unnormalized_coordinates &&
+         !info.compare_enable && !info.ycbcr;
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ void fill_view_abi(const ImageView& view, shader::ImageViewAbi& abi, uint32_t pl
   abi.sample_count = static_cast<int32_t>(image.sample_count());
   abi.min_lod = std::max(info.min_lod - static_cast<float>(info.base_level), 0.0f);
   abi.min_level = static_cast<int32_t>(abi.min_lod);
-  abi._pad = codes_of(info, image);
+  abi.code_bytes = code_bytes_of(info, image);
   if (const vk::FormatInfo& format = *vk::find_format(info.format); format.is_compressed()) abi.decoder = &vk::texel_decoder(format);
 }
 
@@ -111,8 +112,8 @@ void fill_sampler_abi(const SamplerCreateInfo& info, bool integer, const vk::For
   abi.mip_lod_bias = info.mip_lod_bias;
   abi.min_lod = info.min_lod;
   abi.max_lod = info.max_lod;
-  // Of others nobody reads it, but who asks for plain filters.
-  abi.max_anisotropy = takes_two_texels(info) ? info.max_anisotropy : std::max(info.max_anisotropy, 2.0f);
+  abi.max_anisotropy = info.max_anisotropy;
+  abi.takes_two_texels = takes_two_texels(info);
   shader::fill_lod_limits(abi);
   if (info.border_color == VK_BORDER_COLOR_INT_CUSTOM_EXT || info.border_color == VK_BORDER_COLOR_FLOAT_CUSTOM_EXT) {
     const bool fixed_point =

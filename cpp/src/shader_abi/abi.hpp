@@ -64,7 +64,9 @@ struct ImageViewAbi {
   int32_t level_count;
   int32_t layer_count;  // cube: 6 * cubes
   int32_t sample_count;
-  uint32_t _pad;
+  // Of 2D views of codes of 8 bits, for each component behind the swizzle in four bits: 1 and its byte's place in the texel, 0: it is none;
+  // from bit 16 on the texel's size in bytes. No code of shaders asks.
+  uint32_t code_bytes;
   uint64_t sample_pitch_B;
   // The same by field, for lanes of different levels; see fill_level_tables.
   alignas(64) int32_t width_px[kMaxMipLevels + 1];
@@ -112,7 +114,8 @@ struct SamplerAbi {
   // Times 32768: the bias within its limits, the limits within the levels that there can be.
   float bias_fixed;
   int32_t min_lod_fixed, max_lod_fixed;
-  float max_anisotropy;  // 1 and more
+  float max_anisotropy;       // 1 and more
+  uint32_t takes_two_texels;  // on each axis at most, at normalised coordinates, and they are not compared; no code of shaders asks
 };
 
 /// After the first three fields are filled.

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "pipeline/faint_texture.hpp"
 #include "tile/coverage/line_coverage.hpp"
 #include "tile/coverage/ruled_coverage.hpp"
 #include "tile/coverage_sink.hpp"
@@ -171,7 +170,7 @@ void select_draw(Worker& w, uint32_t draw) {
   bind_shading(w, d.late(), w.packets, w.results, draw, d.moment);
   // Nothing but colours comes of its fragments, which go straight from the tests to the shader.
   const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && w.packets.shading.simple;
-  if (straight && !w.packets.shading.deferred && pipeline::faint_texture(*d.state->resolved))
+  if (straight && !w.packets.shading.deferred && d.state->resolved->faint)
     d.faint = w.faints.of(*d.state, uint64_t{call.count} * call.instance_count, [&] { return w.clear_texels.of(call, d.plan.rule); });
 }
 

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/simd.hpp"
-#include "pipeline/faint_texture.hpp"
 
 namespace tilegpu::tile {
 
@@ -24,10 +23,8 @@ constexpr uint64_t kMostTexels = uint64_t{1} << 18;
 /// Of one thread; passes that ask about more textures get no answers about the others.
 constexpr size_t kMostKept_B = size_t{16} << 20;
 
-/// ImageViewAbi's word of resource/view_abi.cpp: for each component behind the swizzle 1 and its byte's place in the texel (0: it is no
-/// code of 8 bits), and the texel's size.
-uint32_t code_byte(const shader::ImageViewAbi& view, uint32_t component) { return view._pad >> 4 * component & 0xf; }
-uint32_t texel_B_of(const shader::ImageViewAbi& view) { return view._pad >> 16; }
+uint32_t code_byte(const shader::ImageViewAbi& view, uint32_t component) { return view.code_bytes >> 4 * component & 0xf; }
+uint32_t texel_B_of(const shader::ImageViewAbi& view) { return view.code_bytes >> 16; }
 
 uint64_t texels_of(const shader::ImageViewAbi& view) {
   uint64_t texels = 0;
@@ -151,7 +148,7 @@ const TexelMap& ClearTexels::map_of(const shader::ImageViewAbi& view, uint32_t c
 }
 
 FaintDraw ClearTexels::of(const command::DrawCall& draw, const records::CoverageRule& rule) {
-  const std::optional<pipeline::FaintTexture>& faint = pipeline::faint_texture(*draw.state->resolved);
+  const std::optional<pipeline::FaintTexture>& faint = draw.state->resolved->faint;
   if (!faint || !draw.state->sets || draw.counted || draw.query >= 0 || pass_->samples > 1 || !rule.plain() || !stays()) return {};
   const auto& combined = *reinterpret_cast<const shader::CombinedDescriptor*>(draw.state->sets[faint->set] + faint->offset_B);
   if (!combined.texture || !combined.texture->sampler) return {};
@@ -159,7 +156,7 @@ FaintDraw ClearTexels::of(const command::DrawCall& draw, const records::Coverage
   const shader::SamplerAbi& sampler = *combined.texture->sampler;
   if (!code_byte(view, faint->component) || view.level_count < 1 || view.min_lod != 0) return {};
   // Two texels on each axis, of levels by derivatives alone; beyond edges there may be a border.
-  if (sampler.max_anisotropy > 1) return {};
+  if (!sampler.takes_two_texels) return {};
   for (const float border : sampler.border)
     if (border != 0) return {};
   if (sampler.mip_lod_bias != 0 || !(sampler.min_lod <= 0) || !(sampler.max_lod >= 0)) return {};
