@@ -225,7 +225,8 @@ struct VkQueryPool_T {
 struct VkShaderModule_T {
   std::vector<uint32_t> words;
   std::mutex lock;
-  std::map<std::string, std::shared_ptr<tilegpu::ShaderModule>> entry_points;  ///< made when a pipeline asks for one
+  /// By name and stage; made when a pipeline asks for one.
+  std::map<std::pair<std::string, VkShaderStageFlagBits>, std::shared_ptr<tilegpu::ShaderModule>> entry_points;
 };
 struct VkPipelineCache_T {};
 struct VkDescriptorSetLayout_T {

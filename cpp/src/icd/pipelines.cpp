@@ -11,6 +11,8 @@
 #include "icd/pipeline_library.hpp"
 #include "icd/shader_stage.hpp"
 #include "icd/subpass.hpp"
+#include "shader/module/stage_entry.hpp"
+#include "shader/spirv/module.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::icd {
@@ -90,14 +92,18 @@ VkResult VKAPI_CALL GetPipelineCacheData(VkDevice, VkPipelineCache, size_t* pDat
 namespace {
 
 Expected<Ptr<ShaderModule>> module_of(VkDevice device, const VkPipelineShaderStageCreateInfo& stage) {
-  const auto make = [&](const std::vector<uint32_t>& words) { return device->core->create_shader_module(words, stage.pName, stage.pName); };
+  const auto make = [&](std::vector<uint32_t> words) {
+    shader::to_native_order(words);
+    shader::keep_entry_of_stage(words, stage.pName, stage.stage);
+    return device->core->create_shader_module(std::move(words), stage.pName, stage.pName);
+  };
   if (!stage.module) {
     const auto* code = find_next<VkShaderModuleCreateInfo>(stage.pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
     if (!code) return Error{VK_ERROR_INITIALIZATION_FAILED, "pipeline: a stage has no module"};
     return make({code->pCode, code->pCode + code->codeSize / 4});
   }
   const std::lock_guard guard(stage.module->lock);
-  auto& known = stage.module->entry_points[stage.pName];
+  auto& known = stage.module->entry_points[{stage.pName, stage.stage}];
   if (known) return known;
   auto made = make(stage.module->words);
   if (made) known = *made;

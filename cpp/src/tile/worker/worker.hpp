@@ -142,7 +142,6 @@ struct CurrentDraw {
   bool takes_covers = false;               // the same of covers
   ShadeMoment moment;                      // of its quads, where they go to the queue
   uint32_t replay_ids = 0;                 // main phase: primitives that the pre-pass recorded before it
-  FaintDraw faint;                         // what may say that nothing is seen of a block
 
   void begin_bin() {
     takes_lists = takes_covers = false;
