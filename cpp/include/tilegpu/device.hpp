@@ -19,7 +19,7 @@ struct DeviceCreateInfo {
   std::string cache_dir;                    ///< "": the user's cache directory; "off": no disk cache
   uint64_t tiler_heap_B = 0;                ///< beyond it a pass is split (incremental rendering); 0: the profile's
   std::optional<HiddenSurfaceRemoval> hsr;  ///< of passes that do not say otherwise; none: the profile's
-  bool compress_samples = true;             ///< equal samples kept once, depth as planes: the same bits, off to compare
+  bool compress_samples = true;             ///< equal samples kept once, depth as planes, clear texels: the same bits
   /// Dispatches whose buffer atomics give what depends on the order of invocations run their workgroups in order, on one thread: the same
   /// results for any number of threads. Off: on all threads, in any order.
   bool ordered_atomics = true;

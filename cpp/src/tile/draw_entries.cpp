@@ -152,7 +152,7 @@ void select_draw(Worker& w, uint32_t draw) {
     // Bounds are found where all depth is written: here, and later of blocks that were written before shading, and so settled, since.
     if (w.kill.pins) refresh_bounds(w.shape, d.test, w.bounds, w.covers);
   }
-  d.faint.map = nullptr;
+  w.faint.map = nullptr;
   lrz_select_draw(w.lrz, draw);
   d.coverage = coverage_of_draw(d.plan, {d.early_query >= 0, w.lrz.now != nullptr});
   if (d.plan.route != Route::shade) return;
@@ -171,7 +171,7 @@ void select_draw(Worker& w, uint32_t draw) {
   // Nothing but colours comes of its fragments, which go straight from the tests to the shader.
   const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && w.packets.shading.simple;
   if (straight && !w.packets.shading.deferred && d.state->resolved->faint)
-    d.faint = w.faints.of(*d.state, uint64_t{call.count} * call.instance_count, [&] { return w.clear_texels.of(call, d.plan.rule); });
+    w.faint = w.faints.of(*d.state, uint64_t{call.count} * call.instance_count, [&] { return w.clear_texels.of(call, d.plan.rule); });
 }
 
 namespace {
@@ -478,7 +478,7 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
     if (w.lrz.now) count = leave_hidden_out(w, chunk, batch, count);
     const records::Chunk* const only = &chunk;
     if (!count) continue;
-    if (kTraced || !w.draw.faint.map)
+    if (kTraced || !w.faint.map)
       draw_batch<false>(w, batch, &only, nullptr, count);
     else
       draw_faint(w, batch, &only, count);

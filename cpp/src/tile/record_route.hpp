@@ -133,7 +133,7 @@ class RecordRoute {
   // Whether nothing is seen of the primitive in the block with this pixel of the bin as its first.
   bool passes_by(int32_t x_px, int32_t y_px) {
     if (!faint_) [[unlikely]]
-      faint_.emplace(w_.draw.faint, record_, *setup());
+      faint_.emplace(w_.faint, record_, *setup());
     return !faint_->shows(w_.bin.origin_x_px + x_px, w_.bin.origin_y_px + y_px);
   }
 

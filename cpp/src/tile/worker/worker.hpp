@@ -218,9 +218,7 @@ struct Results {
 
 struct Worker : TileContext {
   CurrentDraw draw;
-  StatePlans plans;                       // of this part of the pass
-  KeptPlans<FaintDraw, uint64_t> faints;  // the same, by state and vertices
-  ClearTexels clear_texels;               // of the pass
+  StatePlans plans;  // of this part of the pass
   Packets packets;
   PrePass prepass;
   KillQueue kill;
@@ -232,6 +230,9 @@ struct Worker : TileContext {
   BinFilter filter;
   LrzBin lrz;
   Results results;
+  FaintDraw faint;                        // what may say that nothing is seen of a block of the current draw
+  KeptPlans<FaintDraw, uint64_t> faints;  // of this part of the pass, by state and vertices
+  ClearTexels clear_texels;               // of the pass
 #ifdef TILEGPU_TRACED
   trace::WorkerTrace trace;
 #endif
