@@ -146,6 +146,14 @@ def lines(rng: random.Random) -> State:
     return fixed, {"line_rasterization_mode": mode, "line_stipple_enable": enabled, "line_stipple": stipple}
 
 
+def discarded(rng: random.Random) -> State:
+    """Rectangles where nothing is drawn."""
+    rects = [(rng.randrange(SIZE), rng.randrange(SIZE), rng.randrange(SIZE), rng.randrange(9)) for _ in range(rng.choice([1, 2]))]
+    mode, enabled = rng.choice(["exclusive", "exclusive", "inclusive"]), flag(rng, 0.3)
+    fixed = {"discard_rectangles": {"rectangles": rects, "mode": mode}} if enabled else {}
+    return fixed, {"discard_rectangle": rects, "discard_rectangle_enable": enabled, "discard_rectangle_mode": mode}
+
+
 def depth(rng: random.Random) -> State:
     test, write, compare = flag(rng, 0.8), flag(rng, 0.7), rng.choice(COMPARE[1:])
     bounds = (rng.uniform(0, 0.4), rng.uniform(0.5, 1)) if flag(rng, 0.2) else None
@@ -253,7 +261,7 @@ def random_state(rng: random.Random, samples: int) -> State:
     fixed: dict[str, Any] = {}
     dynamic: dict[str, Any] = {}
     for part in (
-        *(make(rng) for make in (assembly, rasterization, lines, depth, stencil, blending)),
+        *(make(rng) for make in (assembly, rasterization, lines, discarded, depth, stencil, blending)),
         multisampling(rng, samples),
     ):
         fixed |= part[0]
@@ -300,6 +308,7 @@ PLAIN: dict[str, Any] = {
     "line_stipple_enable": False,
     "line_stipple": (1, 0xFFFF),
     "sample_locations_enable": False,
+    "discard_rectangle_enable": False,
     "rasterizer_discard_enable": False,
     "depth_bias_enable": False,
     "depth_write_enable": True,

@@ -31,10 +31,6 @@ VkClearValue clear_depth_stencil(float depth, uint32_t stencil) {
   return value;
 }
 
-VkRect2D rect_of(const std::array<int64_t, 4>& r) {
-  return {{static_cast<int32_t>(r[0]), static_cast<int32_t>(r[1])}, {static_cast<uint32_t>(r[2]), static_cast<uint32_t>(r[3])}};
-}
-
 // Vulkan's structures as tuples, in the order of their fields.
 using Layers = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;           // VkImageSubresourceLayers
 using Range = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;  // VkImageSubresourceRange

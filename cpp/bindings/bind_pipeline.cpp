@@ -222,6 +222,14 @@ void bind_fixed_functions(py::class_<Info>& info) {
                                static_cast<VkFragmentShadingRateCombinerOpKHR>(with_attachment)}};
           },
           py::arg("width_px"), py::arg("height_px"), py::arg("with_primitive"), py::arg("with_attachment"))
+      .def(
+          "set_discard_rectangles",
+          [](Info& i, const std::vector<std::array<int64_t, 4>>& rects, int mode) {
+            DiscardRectangleState& state = i.discard_rectangles;
+            state = {.enable = true, .mode = static_cast<VkDiscardRectangleModeEXT>(mode), .count = static_cast<uint32_t>(rects.size())};
+            for (const std::array<int64_t, 4>& rect : rects) state.rectangles.push_back(rect_of(rect));
+          },
+          py::arg("rects"), py::arg("mode"))
       .def_property_readonly(
           "rasterization", [](Info& i) { return &i.rasterization; }, py::return_value_policy::reference_internal)
       .def_property_readonly(

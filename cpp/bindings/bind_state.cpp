@@ -39,6 +39,16 @@ void bind_primitive_state(py::class_<CommandBuffer, Ptr<CommandBuffer>>& cb) {
                                                                        static_cast<VkFragmentShadingRateCombinerOpKHR>(with_attachment)}));
           },
           py::arg("width_px"), py::arg("height_px"), py::arg("with_primitive"), py::arg("with_attachment"))
+      .def(
+          "set_discard_rectangles",
+          [](CB& c, const std::vector<std::array<int64_t, 4>>& rects) {
+            std::vector<VkRect2D> list;
+            for (const std::array<int64_t, 4>& rect : rects) list.push_back(rect_of(rect));
+            unwrap(c.set_discard_rectangles(0, list));
+          },
+          py::arg("rects"))
+      .def("set_discard_rectangle_enable", &CB::set_discard_rectangle_enable, enable)
+      .def("set_discard_rectangle_mode", by_number(&CB::set_discard_rectangle_mode), value)
       .def("set_sample_locations_enable", &CB::set_sample_locations_enable, enable)
       .def(
           "set_sample_locations",
@@ -73,6 +83,7 @@ void bind_state(py::module_& m) {
     products.append(py::make_tuple(p.m, p.n, p.k, static_cast<int>(p.a), static_cast<int>(p.b), static_cast<int>(p.c), p.saturates));
   m.attr("COOPERATIVE_MATRICES") = products;
   m.attr("SHADING_RATE_TEXEL_PX") = std::pair(kMinShadingRateTexel_px, kMaxShadingRateTexel_px);
+  m.attr("MAX_DISCARD_RECTANGLES") = kMaxDiscardRectangles;
   m.attr("MAX_LINE_STIPPLE_FACTOR") = kMaxLineStippleFactor;
   m.attr("MAX_EXTRA_OVERESTIMATION_PX") = kMaxExtraOverestimation_px;
 

@@ -50,6 +50,10 @@ inline Ptr<const PipelineLayout> shared_layout(const std::vector<Ptr<DescriptorS
   return std::make_shared<PipelineLayout>(PipelineLayout{{sets.begin(), sets.end()}, 0, true});
 }
 
+inline VkRect2D rect_of(const std::array<int64_t, 4>& r) {
+  return {{static_cast<int32_t>(r[0]), static_cast<int32_t>(r[1])}, {static_cast<uint32_t>(r[2]), static_cast<uint32_t>(r[3])}};
+}
+
 /// Places of samples as Vulkan hands them, a pixel by a pixel.
 struct SampleLocationsInfo {
   std::vector<VkSampleLocationEXT> places;

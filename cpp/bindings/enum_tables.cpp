@@ -45,6 +45,8 @@ void add_fixed_function(py::dict& t) {
   t["conservative_rasterization_mode"] = table({{"disabled", VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT},
                                                 {"overestimate", VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT},
                                                 {"underestimate", VK_CONSERVATIVE_RASTERIZATION_MODE_UNDERESTIMATE_EXT}});
+  t["discard_rectangle_mode"] =
+      table({{"inclusive", VK_DISCARD_RECTANGLE_MODE_INCLUSIVE_EXT}, {"exclusive", VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT}});
   t["line_rasterization_mode"] = table({{"default", VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT},
                                         {"rectangular", VK_LINE_RASTERIZATION_MODE_RECTANGULAR_EXT},
                                         {"bresenham", VK_LINE_RASTERIZATION_MODE_BRESENHAM_EXT},

@@ -215,6 +215,7 @@ struct Scene {
                                      Fragment::early_holes, Fragment::mask,  Fragment::depth};
       fragment = blocks ? Fragment::plain : c.of(kKills);
     }
+    if (c.seldom(4)) discard_rectangles(info.discard_rectangles);
     const Ptr<ShaderModule> vertex = fuzz::own_shader(fuzz::flat_vertex_text(fragment, views > 1), VK_SHADER_STAGE_VERTEX_BIT);
     const Ptr<ShaderModule> shader = fuzz::own_shader(fuzz::flat_fragment_text(fragment, names), VK_SHADER_STAGE_FRAGMENT_BIT);
     if (!vertex || !shader) fuzz::finding("a shader of the fuzzer's own does not compile: " + fuzz::flat_fragment_text(fragment, names));
@@ -222,6 +223,13 @@ struct Scene {
     Expected<Ptr<Pipeline>> made = device->create_pipeline(info);
     if (!made) return made.error();
     return Made{*made, info, fragment};
+  }
+
+  void discard_rectangles(DiscardRectangleState& state) {
+    state.enable = true;
+    state.mode = c.coin() ? VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT : VK_DISCARD_RECTANGLE_MODE_INCLUSIVE_EXT;
+    state.count = 1 + c.below(kMaxDiscardRectangles);
+    for (uint32_t k = 0; k < state.count; k++) state.rectangles.push_back(rect({{0, 0}, {width + 4, height + 4}}));
   }
 
   VkRect2D rect(const VkRect2D& of) {
@@ -275,6 +283,8 @@ struct Scene {
         s.multisample.alpha_to_coverage, s.multisample.alpha_to_one);
     tell("\n    depth %d %d %d, bounds %d (%g, %g), stencil %d", d.depth_test, d.depth_write, d.depth_compare, d.depth_bounds_test,
          d.min_depth_bounds, d.max_depth_bounds, d.stencil_test);
+    if (s.discard_rectangles.enable) tell(s.discard_rectangles.mode ? "\n    without" : "\n    within");
+    for (const VkRect2D& r : s.discard_rectangles.rectangles) tell(r);
     for (const VkStencilOpState* f : {&d.front, &d.back})
       tell(" (%d %d %d, %d, %x %x %x)", f->failOp, f->passOp, f->depthFailOp, f->compareOp, f->compareMask, f->writeMask, f->reference);
     tell(", logic %d %d", s.blend.logic_op_enable, s.blend.logic_op);

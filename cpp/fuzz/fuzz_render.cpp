@@ -76,6 +76,12 @@ void raster_state(fuzz::Choices& c, GraphicsState& s) {
   r.rasterizer_discard = c.seldom(8), r.extra_overestimation_px = c.unit() * kMaxExtraOverestimation_px;
   r.depth_bias_representation = static_cast<DepthBiasRepresentation>(c.below(3));
   if (c.coin()) r.depth_clamp_user = true, r.min_depth_clamp = c.unit() * 0.5f, r.max_depth_clamp = r.min_depth_clamp + c.unit() * 0.5f;
+  if (c.seldom(3)) {
+    DiscardRectangleState& d = s.discard_rectangles;
+    d.enable = true, d.mode = static_cast<VkDiscardRectangleModeEXT>(c.below(2)), d.count = 1 + c.below(kMaxDiscardRectangles);
+    for (uint32_t k = 0; k < d.count; k++)
+      d.rectangles.push_back({{static_cast<int32_t>(c.byte()), static_cast<int32_t>(c.byte())}, {c.byte(), c.byte()}});
+  }
   if (!c.seldom(2)) return;
   const auto op = [&] { return static_cast<VkFragmentShadingRateCombinerOpKHR>(c.below(5)); };
   s.shading_rate = {1u << c.below(3), 1u << c.below(3), {op(), op()}};

@@ -84,6 +84,11 @@ GraphicsState random_state(Random& r) {
   s.multisample.sample_mask = r.below(8) ? ~0u : 0;
   if (const uint32_t n = s.rasterization.line_stipple_factor; n < 3)  // no number of r's: the rest of the scene stays what it was
     s.shading_rate = {1u << n, n, {VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR, VK_FRAGMENT_SHADING_RATE_COMBINER_OP_MAX_KHR}};
+  if (s.rasterization.line_stipple_factor == 2)
+    s.discard_rectangles = {.enable = true,
+                            .mode = VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT,
+                            .count = 2,
+                            .rectangles = {VkRect2D{{3, 4}, {20, 11}}, VkRect2D{{30, 0}, {5, 90}}}};
   s.depth_stencil = {.depth_test = r.coin(),
                      .depth_write = r.coin(),
                      .depth_compare = static_cast<VkCompareOp>(r.below(8)),

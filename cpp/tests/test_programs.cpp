@@ -155,7 +155,7 @@ void few_states_are_resolved(const Ptr<Device>& device) {
     CHECK(cb.set_extra_primitive_overestimation_size(0.5f) && !cb.set_extra_primitive_overestimation_size(1));
     cb.set_line_rasterization_mode(VK_LINE_RASTERIZATION_MODE_DEFAULT_EXT), cb.set_line_stipple_enable(false);
     CHECK(cb.set_line_stipple(256, 0xff00) && !cb.set_line_stipple(0, 1) && !cb.set_line_stipple(257, 1));
-    cb.set_sample_locations_enable(false);
+    cb.set_sample_locations_enable(false), cb.set_discard_rectangle_enable(false);
     cb.set_provoking_vertex_mode(VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
     constexpr auto kKeep = VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR;
     CHECK(cb.set_fragment_shading_rate({1, 1}, {kKeep, kKeep}) && !cb.set_fragment_shading_rate({3, 1}, {kKeep, kKeep}));

@@ -21,6 +21,7 @@ from tilegpu.pipeline_state import (
     clamp_range_of,
     depth_bias_of,
     depth_bounds_of,
+    discard_rectangles_of,
     extra_overestimation_of,
     line_stipple_of,
     line_width_of,
@@ -203,6 +204,12 @@ def _write_enable(value: Any, what: str) -> list[Call]:
     return [("set_color_write_enable", ([arguments.flag(v, what) for v in values],))]
 
 
+def _discard_rectangles(value: Any, what: str) -> list[Call]:
+    """These and no others: those that were set before and are not given hold no pixel."""
+    rects = discard_rectangles_of(value, what)
+    return [("set_discard_rectangles", (rects + [[0, 0, 0, 0]] * (_core.MAX_DISCARD_RECTANGLES - len(rects)),))]
+
+
 def _not_by_hand(name: str) -> Callable[[Any, str], list[Call]]:
     def calls(value: Any, what: str) -> list[Call]:
         raise ValidationError(
@@ -227,6 +234,7 @@ _FLAGS = (
     "alpha_to_one_enable",
     "logic_op_enable",
     "sample_locations_enable",
+    "discard_rectangle_enable",
     "line_stipple_enable",
 )
 _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
@@ -269,6 +277,8 @@ _SETTERS: dict[str, Callable[[Any, str], list[Call]]] = {
     "fragment_shading_rate": lambda v, what: [("set_fragment_shading_rate", shading_rate_of(v, what))],
     "line_rasterization_mode": _named("line_rasterization_mode", "line_rasterization_mode"),
     "line_stipple": lambda v, what: [("set_line_stipple", line_stipple_of(v, what))],
+    "discard_rectangle": _discard_rectangles,
+    "discard_rectangle_mode": _named("discard_rectangle_mode", "discard_rectangle_mode"),
     "sample_locations": lambda v, what: [("set_sample_locations", (sample_locations_of(v, what),))],
 }
 assert set(_SETTERS) == set(_core.DYNAMIC_STATES)

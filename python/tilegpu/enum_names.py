@@ -126,6 +126,7 @@ _WORDS: dict[str, dict[str, str]] = {
     "fragment_shading_rate_combiner_op": {
         "keep": "passthrough first", "replace": "override second", "min": "minimum", "max": "maximum", "mul": "multiply product sum",
     },
+    "discard_rectangle_mode": {"inclusive": "inside within keep", "exclusive": "outside without discard"},
     "line_rasterization_mode": {"rectangular_smooth": "smooth antialiased", "bresenham": "aliased", "rectangular": "quads rectangle"},
     "tessellation_domain_origin": {"upper_left": "topleft upper top", "lower_left": "bottomleft lower bottom"},
     "vertex_input_rate": {"vertex": "pervertex pervertexdata", "instance": "perinstance perinstancedata"},

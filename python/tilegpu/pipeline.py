@@ -27,6 +27,7 @@ from tilegpu.pipeline_state import (
     set_clipping,
     set_depth,
     set_depth_bias,
+    set_discard_rectangles,
     set_input_attachments,
     set_multisampling,
     set_primitives,
@@ -367,6 +368,7 @@ def create_pipeline(
     sample_shading: bool | float = False,
     sample_mask: int = 0xFFFFFFFF,
     sample_locations: Sequence[tuple[float, float]] | None = None,
+    discard_rectangles: Sequence[Sequence[int]] | Mapping[str, Any] | None = None,
     alpha_to_coverage: bool = False,
     alpha_to_one: bool = False,
     input_attachments: Sequence[str | None] | None = None,
@@ -431,6 +433,8 @@ def create_pipeline(
     the last shader before rasterization wrote to gl_PrimitiveShadingRateEXT, and that with the pass's attachment of rates
     (``render_pass(shading_rate=...)``). What is not offered for the samples is clamped as Vulkan has it (``tilegpu.shading_rates``).
     ``sample_locations``: (x, y) of each sample in the pixel, 0 to 15/16 from its top left corner.
+    ``discard_rectangles``: up to 8 rectangles (x, y, width, height) of the framebuffer where nothing is drawn; or a mapping of
+    ``rectangles`` and ``mode``, ``"exclusive"`` or ``"inclusive"``: nothing is drawn outside of all of them.
     ``sample_shading``: ``True`` or the minimum share. ``constants``: specialisation constants by name or id. ``defines``: GLSL macros.
     ``include``: directories of ``#include``.
 
@@ -458,6 +462,7 @@ def create_pipeline(
     info.blend_constants = list(values := set_blend(info.blend, len(colors), blend, write_mask, blend_constants, logic_op, what))
     set_multisampling(info.multisample, samples, sample_shading, sample_mask, alpha_to_coverage, alpha_to_one, what)
     set_sample_locations(info.multisample, sample_locations, what)
+    set_discard_rectangles(info, discard_rectangles, what)
     set_input_attachments(info, input_attachments, what)
     set_attachment_locations(info, attachment_locations, len(colors), what)
     if set_layouts is not None:

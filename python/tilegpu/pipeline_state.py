@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tilegpu import _core, arguments, enums
+from tilegpu.attachment import rect_of
 from tilegpu.enum_names import meant
 from tilegpu.errors import ClampedValueWarning, ValidationError, candidates, users_level
 
@@ -507,6 +508,34 @@ def sample_locations_of(value: Any, what: str) -> list[tuple[float, float]]:
     if len(places) not in (1, 2, 4, 8, 16):
         raise ValidationError(f"{what} has {len(places)} entries; {must}")
     return places
+
+
+def discard_rectangles_of(value: Any, what: str) -> list[list[int]]:
+    """A list of rectangles (x, y, width, height) in pixels of the framebuffer."""
+    most = _core.MAX_DISCARD_RECTANGLES
+    must = f"it must be a list of at most {most} rectangles (x, y, width, height)"
+    rects = [rect_of(rect, f"{what}[{i}]") for i, rect in enumerate(arguments.sequence(value, what, must))]
+    if len(rects) > most:
+        raise ValidationError(f"{what} has {len(rects)} entries; {must}")
+    for i, (x, y, width, height) in enumerate(rects):
+        if min(x, y) < 0 or max(x + width, y + height) > 0x7FFFFFFF:
+            raise ValidationError(f"{what}[{i}] is {arguments.shown(value[i])}; it must begin at no negative pixel and end within 31 bits")
+    return rects
+
+
+def set_discard_rectangles(info: _core.GraphicsPipelineCreateInfo, value: Any, what: str) -> None:
+    """VkPipelineDiscardRectangleStateCreateInfoEXT."""
+    if value is None:
+        return
+    what, keys = f"{what}: discard_rectangles", ("rectangles", "mode")
+    given = value if isinstance(value, Mapping) else {"rectangles": value}
+    for key in given:
+        if key not in keys:
+            raise ValidationError(f"{what} has no field '{key}'{candidates(key, keys)}")
+    rects = discard_rectangles_of(given.get("rectangles", ()), f"{what}: rectangles" if given is value else what)
+    mode = enums.parse("discard_rectangle_mode", given.get("mode", "exclusive"), f"{what}: mode")
+    if rects:
+        info.set_discard_rectangles(rects, mode)
 
 
 def set_sample_locations(state: _core.MultisampleState, value: Any, what: str) -> None:

@@ -63,6 +63,11 @@ Status say_equations(CommandBuffer& cb, const GraphicsState& s) {
   return Ok{};
 }
 
+Status say_rectangles(CommandBuffer& cb, const GraphicsState& s) {
+  const auto& list = s.discard_rectangles.rectangles;
+  return cb.set_discard_rectangles(0, {list.begin(), list.end()});
+}
+
 const GraphicsState kFresh;
 
 #define OPEN(name, call, reset)                                                                                        \
@@ -126,6 +131,9 @@ const Open kOpen[] = {
     OPEN(COLOR_BLEND_ENABLE_EXT, say_enables(cb, s), for (auto& a : s.blend.attachments) a.blendEnable = false),
     OPEN(COLOR_BLEND_EQUATION_EXT, say_equations(cb, s), for (auto& a : s.blend.attachments) a = without_equation(a)),
     OPEN(COLOR_WRITE_MASK_EXT, say_masks(cb, s), for (auto& a : s.blend.attachments) a.colorWriteMask = 0),
+    OPEN(DISCARD_RECTANGLE_EXT, say_rectangles(cb, s), s.discard_rectangles.rectangles.clear()),
+    SET(DISCARD_RECTANGLE_ENABLE_EXT, set_discard_rectangle_enable, discard_rectangles.enable),
+    SET(DISCARD_RECTANGLE_MODE_EXT, set_discard_rectangle_mode, discard_rectangles.mode),
     OPEN(FRAGMENT_SHADING_RATE_KHR,
          cb.set_fragment_shading_rate({s.shading_rate.width_px, s.shading_rate.height_px}, s.shading_rate.combiner_ops),
          s.shading_rate = kFresh.shading_rate),

@@ -317,9 +317,26 @@ void PassModel::primitive(const ModelDraw& draw, const Primitive& p, const VkRec
       fragment(draw, t, static_cast<uint32_t>(x), static_cast<uint32_t>(y), layer);
 }
 
+namespace {
+
+/// "Discard Rectangles Test".
+bool is_discarded(const DiscardRectangleState& state, uint32_t x, uint32_t y) {
+  if (!state.enable) return false;
+  bool in_some = false;
+  for (uint32_t k = 0; k < state.rectangles.size() && (!state.count || k < state.count); k++) {
+    const VkRect2D& r = state.rectangles[k];
+    const auto left = static_cast<uint32_t>(r.offset.x), top = static_cast<uint32_t>(r.offset.y);
+    if (x >= left && x - left < r.extent.width && y >= top && y - top < r.extent.height) in_some = true;
+  }
+  return state.mode == VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT ? in_some : !in_some;
+}
+
+}  // namespace
+
 void PassModel::fragment(const ModelDraw& draw, const Placed& t, uint32_t x, uint32_t y, uint32_t layer) {
   assert(x < width_ && y < height_ && layer < layers_);
   const GraphicsState& state = *draw.state;
+  if (is_discarded(state.discard_rectangles, x, y)) return;
   const auto places = sample_places(sample_count_);
   uint32_t covered = 0;
   for (uint32_t s = 0; s < sample_count_; s++)

@@ -57,7 +57,8 @@ namespace tilegpu::fuzz {
   X(CmdSetDepthBiasEnable) X(CmdSetPrimitiveRestartEnable) X(CmdSetLogicOpEXT) X(CmdSetLogicOpEnableEXT) X(CmdSetPolygonModeEXT) \
   X(CmdSetDepthClampEnableEXT) X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetColorBlendEnableEXT) \
   X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT) X(CmdSetColorWriteEnableEXT) X(CmdSetVertexInputEXT) \
-  X(CmdSetPatchControlPointsEXT) X(CmdSetFragmentShadingRateKHR) X(CmdSetLineStipple)
+  X(CmdSetPatchControlPointsEXT) X(CmdSetFragmentShadingRateKHR) X(CmdSetLineStipple) X(CmdSetDiscardRectangleEXT) \
+  X(CmdSetDiscardRectangleEnableEXT) X(CmdSetDiscardRectangleModeEXT)
 // clang-format on
 
 struct Commands {

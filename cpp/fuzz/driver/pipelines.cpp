@@ -145,7 +145,10 @@ constexpr VkDynamicState kDynamic[] = {VK_DYNAMIC_STATE_VIEWPORT,
                                        VK_DYNAMIC_STATE_SAMPLE_MASK_EXT,
                                        VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT,
                                        VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT,
-                                       VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT};
+                                       VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT,
+                                       VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT,
+                                       VK_DYNAMIC_STATE_DISCARD_RECTANGLE_ENABLE_EXT,
+                                       VK_DYNAMIC_STATE_DISCARD_RECTANGLE_MODE_EXT};
 
 /// All that a create info points to.
 struct State {
@@ -158,6 +161,8 @@ struct State {
   VkViewport viewport{};
   VkRect2D scissor{};
   VkPipelineViewportStateCreateInfo viewports{VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO};
+  VkRect2D rectangle{};
+  VkPipelineDiscardRectangleStateCreateInfoEXT discard{VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT};
   VkPipelineRasterizationStateCreateInfo raster{VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO};
   VkSampleMask mask = ~0U;
   VkPipelineMultisampleStateCreateInfo samples{VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
@@ -301,6 +306,12 @@ std::shared_ptr<PipelineModel> World::graphics_pipeline(const PassShape& shape) 
     if (depth && depth->stencil_bits) s.rendering.stencilAttachmentFormat = shape.depth;
     s.info.pNext = &s.rendering;
   }
+  if (c.seldom(6)) {
+    s.rectangle = {{static_cast<int32_t>(c.below(20)), static_cast<int32_t>(c.below(20))}, {c.below(60), c.below(60)}};
+    s.discard.discardRectangleMode = static_cast<VkDiscardRectangleModeEXT>(c.below(2));
+    s.discard.discardRectangleCount = 1, s.discard.pDiscardRectangles = &s.rectangle;
+    s.discard.pNext = s.info.pNext, s.info.pNext = &s.discard;
+  }
   if (c.seldom(8)) s.info.flags = VK_PIPELINE_CREATE_ALLOW_DERIVATIVES_BIT;
   if (!made->mesh && c.seldom(8))
     link(*this, s.info, made->handle);
@@ -391,6 +402,7 @@ std::shared_ptr<PipelineModel> World::compute_pipeline() {
 void World::set_dynamic(Recording& r, const PipelineModel& pipeline) {
   const VkViewport viewport{0, 0, static_cast<float>(width_px), static_cast<float>(1 + c.below(60)), c.unit(), 1};
   const VkRect2D scissor{{static_cast<int32_t>(c.below(4)), 0}, {c.below(60), height_px}};
+  const VkRect2D rectangles[2] = {{{static_cast<int32_t>(c.below(9)), 2}, {c.below(40), 20}}, {{30, 0}, {8, c.below(60)}}};
   const float constants[4] = {c.unit(), 0.5f, c.unit(), 1};
   const uint32_t count = static_cast<uint32_t>(std::max<size_t>(1, pipeline.shape.colors.size()));
   VkBool32 enables[8];
@@ -425,6 +437,9 @@ void World::set_dynamic(Recording& r, const PipelineModel& pipeline) {
       case VK_DYNAMIC_STATE_SAMPLE_MASK_EXT: vk.CmdSetSampleMaskEXT(b, pipeline.shape.samples, &mask); break;
       case VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT: vk.CmdSetColorWriteEnableEXT(b, count, enables); break;
       case VK_DYNAMIC_STATE_COLOR_WRITE_MASK_EXT: vk.CmdSetColorWriteMaskEXT(b, 0, count, masks); break;
+      case VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT: vk.CmdSetDiscardRectangleEXT(b, 0, 2, rectangles); break;
+      case VK_DYNAMIC_STATE_DISCARD_RECTANGLE_ENABLE_EXT: vk.CmdSetDiscardRectangleEnableEXT(b, c.coin()); break;
+      case VK_DYNAMIC_STATE_DISCARD_RECTANGLE_MODE_EXT: vk.CmdSetDiscardRectangleModeEXT(b, static_cast<VkDiscardRectangleModeEXT>(c.below(2))); break;
       case VK_DYNAMIC_STATE_COLOR_BLEND_ENABLE_EXT: {
         for (size_t i = 0; i < pipeline.shape.colors.size(); ++i) {
           const vk::FormatInfo* const format = vk::find_format(pipeline.shape.colors[i]);

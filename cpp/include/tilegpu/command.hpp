@@ -140,6 +140,10 @@ class TILEGPU_API CommandBuffer {
   void set_provoking_vertex_mode(VkProvokingVertexModeEXT mode);
   void set_rasterization_samples(VkSampleCountFlagBits samples);
   void set_sample_mask(uint32_t mask);  ///< there are 16 samples at most
+  /// Those from `first` on; at most kMaxDiscardRectangles, which begin at no negative pixel.
+  Status set_discard_rectangles(uint32_t first, std::span<const VkRect2D> rectangles);
+  void set_discard_rectangle_enable(bool enable);
+  void set_discard_rectangle_mode(VkDiscardRectangleModeEXT mode);
   void set_sample_locations_enable(bool enable);
   Status set_sample_locations(const VkSampleLocationsInfoEXT& info);  ///< as sample_locations_of() takes them
   void set_alpha_to_coverage_enable(bool enable);

@@ -18,6 +18,7 @@ inline constexpr uint32_t kMaxColorAttachments = 8;
 inline constexpr uint32_t kMaxVertexBindings = 16;
 inline constexpr uint32_t kMaxVertexAttributes = 16;
 inline constexpr uint32_t kMaxViewports = 16;
+inline constexpr uint32_t kMaxDiscardRectangles = 8;
 inline constexpr uint32_t kMaxLineStippleFactor = 256;
 inline constexpr float kMaxLineWidth_px = 64;  ///< lineWidthRange, from 1 on: widths are cut to it
 /// pointSizeRange; in steps of 1/128 px. What shaders write is cut to it.
@@ -125,6 +126,10 @@ enum class DynamicState : uint8_t {
   depth_clamp_range,
   // VK_KHR_fragment_shading_rate
   fragment_shading_rate,
+  // VK_EXT_discard_rectangles
+  discard_rectangle,
+  discard_rectangle_enable,
+  discard_rectangle_mode,
   count
 };
 inline constexpr uint32_t kDynamicStates = static_cast<uint32_t>(DynamicState::count);
@@ -250,6 +255,28 @@ struct FragmentShadingRateState {
                                                                     VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR};
 };
 
+/// VK_EXT_discard_rectangles: pixels of the framebuffer where nothing is drawn, whatever the viewport. No sample there is covered.
+struct DiscardRectangleState {
+  bool enable = false;                                                       ///< DISCARD_RECTANGLE_ENABLE
+  VkDiscardRectangleModeEXT mode = VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT;  ///< DISCARD_RECTANGLE_MODE: what of a pixel is drawn
+  uint32_t count = 0;                                     ///< so many of the first, as a pipeline has it; 0: all that are given
+  FixedList<VkRect2D, kMaxDiscardRectangles> rectangles;  ///< DISCARD_RECTANGLE
+
+  uint32_t used() const { return count ? std::min(count, rectangles.size()) : rectangles.size(); }
+  /// Whether it may take a pixel away.
+  bool acts() const { return enable && (mode == VK_DISCARD_RECTANGLE_MODE_INCLUSIVE_EXT || used()); }
+  bool draws(int32_t x_px, int32_t y_px) const {
+    const bool inside = std::any_of(rectangles.begin(), rectangles.begin() + used(), [&](const VkRect2D& r) {
+      return x_px >= r.offset.x && x_px < int64_t{r.offset.x} + r.extent.width && y_px >= r.offset.y &&
+             y_px < int64_t{r.offset.y} + r.extent.height;
+    });
+    return inside == (mode == VK_DISCARD_RECTANGLE_MODE_INCLUSIVE_EXT);
+  }
+};
+
+/// That it begins at no negative pixel and ends within 31 bits. `what`: for errors.
+TILEGPU_API Status check_discard_rectangle(const VkRect2D& rectangle, const std::string& what);
+
 struct VertexInputBinding : VkVertexInputBindingDescription {
   uint32_t divisor = 1;  ///< by instance: instances that share an element; 0: all of them
 };
@@ -265,6 +292,7 @@ struct FixedFunctionState {
   DepthStencilState depth_stencil;
   std::array<float, 4> blend_constants = {};  ///< BLEND_CONSTANTS
   FragmentShadingRateState shading_rate;
+  DiscardRectangleState discard_rectangles;
 };
 
 /// All of it: the fixed functions', viewports, and what goes into code (vertex fetch, blending).

@@ -130,6 +130,8 @@ constexpr Setter kSetters[] = {
      [](Commands& c, const State& s) { c.set_depth_clip_negative_one_to_one(s.rasterization.depth_clip_negative_one_to_one); }},
     {S::conservative_rasterization_mode,
      [](Commands& c, const State& s) { c.set_conservative_rasterization_mode(s.rasterization.conservative_mode); }},
+    {S::discard_rectangle_enable, [](Commands& c, const State& s) { c.set_discard_rectangle_enable(s.discard_rectangles.enable); }},
+    {S::discard_rectangle_mode, [](Commands& c, const State& s) { c.set_discard_rectangle_mode(s.discard_rectangles.mode); }},
     {S::sample_locations_enable, [](Commands& c, const State& s) { c.set_sample_locations_enable(s.multisample.sample_locations_enable); }},
     {S::line_rasterization_mode, [](Commands& c, const State& s) { c.set_line_rasterization_mode(s.rasterization.line_mode); }},
     {S::line_stipple_enable, [](Commands& c, const State& s) { c.set_line_stipple_enable(s.rasterization.line_stipple); }},
@@ -187,6 +189,11 @@ Status set_state(CommandBuffer& commands, S which, const GraphicsState& state) {
     case S::fragment_shading_rate:
       return commands.set_fragment_shading_rate({state.shading_rate.width_px, state.shading_rate.height_px},
                                                 state.shading_rate.combiner_ops);
+    case S::discard_rectangle: {
+      const auto& list = state.discard_rectangles.rectangles;
+      if (Status ok = commands.set_discard_rectangles(0, {}); !ok || list.empty()) return ok;
+      return commands.set_discard_rectangles(0, {list.begin(), list.end()});
+    }
     case S::line_stipple:
       return commands.set_line_stipple(state.rasterization.line_stipple_factor, state.rasterization.line_stipple_pattern);
     case S::rasterization_stream:

@@ -157,6 +157,12 @@ void state_fields(A& a, DynamicState which, GraphicsState& s) {
     case S::conservative_rasterization_mode:
     case S::extra_primitive_overestimation_size:
       return conservative_fields(a, r);
+    case S::discard_rectangle:
+      return rectangle_fields(a, s.discard_rectangles);
+    case S::discard_rectangle_enable:
+      return a.flag(s.discard_rectangles.enable, "discard rectangles");
+    case S::discard_rectangle_mode:
+      return a.below(s.discard_rectangles.mode, VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT + 1, "discard rectangle mode");
     case S::fragment_shading_rate:
       return fields(a, s.shading_rate);
     case S::line_rasterization_mode:

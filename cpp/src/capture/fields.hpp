@@ -171,6 +171,25 @@ void depth_bias_fields(A& a, RasterizationState& r) {
   a.below(r.depth_bias_representation, static_cast<uint64_t>(DepthBiasRepresentation::floating) + 1, "depth bias representation");
 }
 
+// A list with a limit, as if it were a vector.
+template <class A, class T, uint32_t N, class Fields>
+void fixed_list(A& a, FixedList<T, N>& list, size_t least_B, const char* what, Fields item_fields) {
+  std::vector<T> items(list.begin(), list.end());
+  a.list(items, least_B, N, what, item_fields);
+  list.assign(items.begin(), items.end());
+}
+
+template <class A>
+void rectangle_fields(A& a, DiscardRectangleState& s) {
+  fixed_list(a, s.rectangles, 16, "discard rectangles", [&](VkRect2D& rect) { fields(a, rect); });
+}
+template <class A>
+void fields(A& a, DiscardRectangleState& s) {
+  a.flag(s.enable, "discard rectangles"), a.below(s.mode, VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT + 1, "discard rectangle mode");
+  a.below(s.count, kMaxDiscardRectangles + 1, "discard rectangles");
+  rectangle_fields(a, s);
+}
+
 template <class A>
 void fields(A& a, FixedFunctionState& s) {
   a.below(s.topology, VK_PRIMITIVE_TOPOLOGY_PATCH_LIST + 1, "topology"), a.flag(s.primitive_restart, "primitive restart");
@@ -195,15 +214,7 @@ void fields(A& a, FixedFunctionState& s) {
   a.flag(d.depth_bounds_test, "depth bounds"), a.number(d.min_depth_bounds, "bounds"), a.number(d.max_depth_bounds, "bounds");
   a.flag(d.stencil_test, "stencil test"), fields(a, d.front), fields(a, d.back);
   for (float& c : s.blend_constants) a.number(c, "blend constant");
-  fields(a, s.shading_rate);
-}
-
-// A list with a limit, as if it were a vector.
-template <class A, class T, uint32_t N, class Fields>
-void fixed_list(A& a, FixedList<T, N>& list, size_t least_B, const char* what, Fields item_fields) {
-  std::vector<T> items(list.begin(), list.end());
-  a.list(items, least_B, N, what, item_fields);
-  list.assign(items.begin(), items.end());
+  fields(a, s.shading_rate), fields(a, s.discard_rectangles);
 }
 
 template <class A>

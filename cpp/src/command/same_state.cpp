@@ -3,6 +3,7 @@
 // Structs are taken apart by structured bindings, so that a new field that is forgotten here does not compile.
 #include "command/same_state.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -67,11 +68,17 @@ bool same(const FragmentShadingRateState& a, const FragmentShadingRateState& b) 
   return width == b.width_px && height == b.height_px && ops == b.combiner_ops;
 }
 
+bool same(const DiscardRectangleState& a, const DiscardRectangleState& b) {
+  const auto& [enable, mode, count, rectangles] = a;
+  return enable == b.enable && mode == b.mode && count == b.count && rectangles.size() == b.rectangles.size() &&
+         std::equal(rectangles.begin(), rectangles.end(), b.rectangles.begin(), [](const auto& r, const auto& s) { return same(r, s); });
+}
+
 bool same(const FixedFunctionState& a, const FixedFunctionState& b) {
-  const auto& [topology, restart, points, origin, rasterization, multisample, depth_stencil, constants, rate] = a;
+  const auto& [topology, restart, points, origin, rasterization, multisample, depth_stencil, constants, rate, discard] = a;
   return topology == b.topology && restart == b.primitive_restart && points == b.patch_control_points && origin == b.domain_origin &&
          same(rasterization, b.rasterization) && same(multisample, b.multisample) && same(depth_stencil, b.depth_stencil) &&
-         same(constants, b.blend_constants) && same(rate, b.shading_rate);
+         same(constants, b.blend_constants) && same(rate, b.shading_rate) && same(discard, b.discard_rectangles);
 }
 
 bool same(const Viewports* a, const Viewports* b) {

@@ -279,6 +279,30 @@ void CommandBuffer::set_rasterization_samples(VkSampleCountFlagBits samples) {
 void CommandBuffer::set_sample_mask(uint32_t mask) {
   put(recorder_, S::sample_mask, recorder_->dynamic.given().multisample.sample_mask, mask);
 }
+Status CommandBuffer::set_discard_rectangles(uint32_t first, std::span<const VkRect2D> rectangles) {
+  if (first > kMaxDiscardRectangles || rectangles.size() > kMaxDiscardRectangles - first)
+    return invalid("set_discard_rectangle: numbers " + std::to_string(first) + " to " + std::to_string(first + rectangles.size()) +
+                   "; 0 to " + std::to_string(kMaxDiscardRectangles) + " are allowed");
+  for (const VkRect2D& rectangle : rectangles)
+    if (Status ok = check_discard_rectangle(rectangle, "set_discard_rectangle"); !ok) return ok;
+  Recorder& r = at(recorder_, S::discard_rectangle);
+  auto& list = r.dynamic.given().discard_rectangles.rectangles;
+  bool changed = !r.dynamic.is_set(S::discard_rectangle);
+  if (rectangles.empty()) changed |= !list.empty();
+  if (changed) list.clear();
+  while (list.size() < first + rectangles.size()) list.push_back(VkRect2D{}), changed = true;
+  for (size_t i = 0; i < rectangles.size(); i++)
+    if (std::memcmp(&list[first + i], &rectangles[i], sizeof(VkRect2D)) != 0) list[first + i] = rectangles[i], changed = true;
+  if (r.dynamic.note(S::discard_rectangle, changed)) r.state_dirty = true;
+  return Ok{};
+}
+void CommandBuffer::set_discard_rectangle_enable(bool enable) {
+  put(recorder_, S::discard_rectangle_enable, recorder_->dynamic.given().discard_rectangles.enable, enable);
+}
+void CommandBuffer::set_discard_rectangle_mode(VkDiscardRectangleModeEXT mode) {
+  put(recorder_, S::discard_rectangle_mode, recorder_->dynamic.given().discard_rectangles.mode, mode);
+}
+
 void CommandBuffer::set_sample_locations_enable(bool enable) {
   put(recorder_, S::sample_locations_enable, recorder_->dynamic.given().multisample.sample_locations_enable, enable);
 }

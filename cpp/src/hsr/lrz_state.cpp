@@ -161,6 +161,7 @@ LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool ha
   const records::CoverageRule rule = records::coverage_rule(state);
   d.conservative = rule.conservative();
   d.lines = rule.lines();
+  d.discards_pixels = rule.discard;
   if (!shaded) return d;
   d.early_fragment_tests = t.early_fragment_tests;
   d.writes_depth = t.writes_depth;
@@ -277,6 +278,7 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
                                          : d.writes_sample_mask ? "the fragment shader writes gl_SampleMask"
                                                                 : "alpha to coverage");
     if (d.masks_samples) v.add(LrzSeverity::write_off_draw, "the static sample mask leaves samples out");
+    if (d.discards_pixels) v.add(LrzSeverity::write_off_draw, "discard rectangles leave pixels out");
     if (d.writes_depth && !d.early_fragment_tests && d.depth_layout != shader::DepthLayout::unchanged)
       v.add(LrzSeverity::write_off_draw, "the fragment shader may move depth away from the interpolated one");
     if (d.writes_color) s.color_tested = true;

@@ -74,6 +74,7 @@ struct LrzDrawFacts {
   bool overwrites_color = false;  // all of them, whatever was there: no blending, no logic op that reads, full masks, every attachment
   bool query = false;             // inside an occlusion query
   bool conservative = false;      // pixels are covered that the triangle does not fill, or not covered though it fills samples of them
+  bool discards_pixels = false;   // discard rectangles
   bool lines = false;             // drawn by Bresenham's rule, smooth or stippled
 };
 LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool has_depth, bool has_stencil);

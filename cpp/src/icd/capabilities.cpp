@@ -114,6 +114,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_depth_clip_enable,
     Extension::EXT_depth_range_unrestricted,
     Extension::EXT_descriptor_indexing,
+    Extension::EXT_discard_rectangles,
     Extension::EXT_dynamic_rendering_unused_attachments,
     Extension::EXT_extended_dynamic_state,
     Extension::EXT_extended_dynamic_state2,
@@ -598,6 +599,7 @@ Properties make_properties() {
   p.maxExtraPrimitiveOverestimationSize = kMaxExtraOverestimation_px;
   p.extraPrimitiveOverestimationSizeGranularity = 1.0F / 256;
   p.primitiveUnderestimation = VK_TRUE;
+  p.maxDiscardRectangles = kMaxDiscardRectangles;
   p.sampleLocationSampleCounts = VK_SAMPLE_COUNT_2_BIT | VK_SAMPLE_COUNT_4_BIT | VK_SAMPLE_COUNT_8_BIT | VK_SAMPLE_COUNT_16_BIT;
   p.maxSampleLocationGridSize = {1, 1};
   p.sampleLocationCoordinateRange[1] = 0.9375F;

@@ -1,5 +1,6 @@
 // icd/dynamic_state.cpp -- vkCmdSet*: Vulkan 1.0 and 1.3, VK_EXT_extended_dynamic_state 1 to 3, VK_EXT_vertex_input_dynamic_state,
-// VK_EXT_color_write_enable, VK_EXT_line_rasterization, VK_EXT_sample_locations, VK_EXT_attachment_feedback_loop_dynamic_state.
+// VK_EXT_color_write_enable, VK_EXT_line_rasterization, VK_EXT_sample_locations, VK_EXT_discard_rectangles,
+// VK_EXT_attachment_feedback_loop_dynamic_state.
 //
 // In: Vulkan's commands. Out: the core's, of the same names.
 // Source: Vulkan specification, "Dynamic State".
@@ -288,7 +289,7 @@ void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer,
   commandBuffer->core->set_tessellation_domain_origin(domainOrigin);
 }
 
-// --- of lines, conservative rasterization and sample locations
+// --- of lines, conservative rasterization, sample locations and discard rectangles
 
 void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT mode) {
   note_given(commandBuffer, DynamicState::conservative_rasterization_mode);
@@ -305,6 +306,17 @@ void VKAPI_CALL CmdSetSampleLocationsEnableEXT(VkCommandBuffer commandBuffer, Vk
 void VKAPI_CALL CmdSetSampleLocationsEXT(VkCommandBuffer commandBuffer, const VkSampleLocationsInfoEXT* pSampleLocationsInfo) {
   note_given(commandBuffer, DynamicState::sample_locations);
   record(commandBuffer, commandBuffer->core->set_sample_locations(*pSampleLocationsInfo));
+}
+void VKAPI_CALL CmdSetDiscardRectangleEXT(VkCommandBuffer commandBuffer, uint32_t firstDiscardRectangle, uint32_t discardRectangleCount,
+                                          const VkRect2D* pDiscardRectangles) {
+  if (discardRectangleCount == 0) return;  // which would leave none
+  record(commandBuffer, commandBuffer->core->set_discard_rectangles(firstDiscardRectangle, {pDiscardRectangles, discardRectangleCount}));
+}
+void VKAPI_CALL CmdSetDiscardRectangleEnableEXT(VkCommandBuffer commandBuffer, VkBool32 discardRectangleEnable) {
+  commandBuffer->core->set_discard_rectangle_enable(discardRectangleEnable);
+}
+void VKAPI_CALL CmdSetDiscardRectangleModeEXT(VkCommandBuffer commandBuffer, VkDiscardRectangleModeEXT discardRectangleMode) {
+  commandBuffer->core->set_discard_rectangle_mode(discardRectangleMode);
 }
 void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT mode) {
   note_given(commandBuffer, DynamicState::line_rasterization_mode);

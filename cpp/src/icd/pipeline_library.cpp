@@ -71,6 +71,7 @@ void add_pre_rasterization(GraphicsPipelineCreateInfo& into, const GraphicsPipel
   into.patch_control_points = from.patch_control_points, into.domain_origin = from.domain_origin;
   into.rasterization = from.rasterization;
   into.shading_rate = from.shading_rate;
+  into.discard_rectangles = from.discard_rectangles;
 }
 
 void add_fragment_shader(GraphicsPipelineCreateInfo& into, const GraphicsPipelineCreateInfo& from) {

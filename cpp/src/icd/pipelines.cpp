@@ -400,6 +400,25 @@ bool has_mesh_shader(const VkGraphicsPipelineCreateInfo& in) {
   return std::any_of(in.pStages, in.pStages + in.stageCount, [](const auto& stage) { return stage.stage == VK_SHADER_STAGE_MESH_BIT_EXT; });
 }
 
+// VK_EXT_discard_rectangles. How many there are is the pipeline's even where which they are is not.
+Status take_discard_rectangles(const VkGraphicsPipelineCreateInfo& in, DiscardRectangleState& out) {
+  using State = VkPipelineDiscardRectangleStateCreateInfoEXT;
+  const auto* state = find_next<State>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT);
+  if (!state || never_rasterizes(in)) return Ok{};
+  const uint32_t count = state->discardRectangleCount;
+  if (count > kMaxDiscardRectangles)
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: discardRectangleCount is " + std::to_string(count) +
+                                                     "; maxDiscardRectangles is " + std::to_string(kMaxDiscardRectangles)};
+  out.enable = count, out.mode = state->discardRectangleMode, out.count = count;
+  if (is_dynamic(in, {VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT})) return Ok{};
+  for (uint32_t i = 0; i < count; ++i) {
+    if (Status ok = check_discard_rectangle(state->pDiscardRectangles[i], "pipeline: pDiscardRectangles[" + std::to_string(i) + "]"); !ok)
+      return ok;
+    out.rectangles.push_back(state->pDiscardRectangles[i]);
+  }
+  return Ok{};
+}
+
 // Of the parts alone: pointers to the state of others may lead anywhere, and behind a discard those of fragments too.
 Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibraryFlagsEXT parts, bool discards,
                   GraphicsPipelineCreateInfo& out) {
@@ -410,7 +429,10 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
       out.primitive_restart = in.pInputAssemblyState->primitiveRestartEnable;
     }
   }
-  if (parts & kPreRasterization) take_pre_rasterization(in, out);
+  if (parts & kPreRasterization) {
+    take_pre_rasterization(in, out);
+    if (Status ok = take_discard_rectangles(in, out.discard_rectangles); !ok) return ok;
+  }
   if (parts & (kPreRasterization | kFragmentShader)) take_shading_rate(in, out);
   discards = discards || (out.rasterization.rasterizer_discard && !is_dynamic(in, {VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE}));
   if (discards || !(parts & (kFragmentShader | kFragmentOutput))) return Ok{};

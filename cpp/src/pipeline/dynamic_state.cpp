@@ -66,6 +66,9 @@ constexpr DynamicStateInfo kStates[] = {
     STATE(depth_clip_negative_one_to_one, DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT),
     STATE(depth_clamp_range, DEPTH_CLAMP_RANGE_EXT),
     STATE(fragment_shading_rate, FRAGMENT_SHADING_RATE_KHR),
+    STATE(discard_rectangle, DISCARD_RECTANGLE_EXT),
+    STATE(discard_rectangle_enable, DISCARD_RECTANGLE_ENABLE_EXT),
+    STATE(discard_rectangle_mode, DISCARD_RECTANGLE_MODE_EXT),
 };
 #undef STATE
 
@@ -97,6 +100,15 @@ const DynamicStateInfo* find_dynamic_state(const std::string& name) {
   for (const DynamicStateInfo& info : kStates)
     if (key == info.name) return &info;
   return nullptr;
+}
+
+Status check_discard_rectangle(const VkRect2D& r, const std::string& what) {
+  const auto fits = [](int32_t offset, uint32_t extent) { return offset >= 0 && int64_t{offset} + extent <= INT32_MAX; };
+  if (fits(r.offset.x, r.extent.width) && fits(r.offset.y, r.extent.height)) return Ok{};
+  return Error{VK_ERROR_INITIALIZATION_FAILED, what + ": the rectangle at (" + std::to_string(r.offset.x) + ", " +
+                                                   std::to_string(r.offset.y) + ") of " + std::to_string(r.extent.width) + "x" +
+                                                   std::to_string(r.extent.height) +
+                                                   " px must begin at no negative pixel and end within 31 bits"};
 }
 
 Expected<SampleLocations> sample_locations_of(const VkSampleLocationsInfoEXT& info, const std::string& what) {
@@ -223,10 +235,12 @@ constexpr Copies kCopies = [] {
   using D = DepthStencilState;
   using M = MultisampleState;
   using B = ColorBlendState;
+  using X = DiscardRectangleState;
   constexpr auto raster = &G::rasterization;
   constexpr auto depth = &G::depth_stencil;
   constexpr auto multi = &G::multisample;
   constexpr auto blend = &G::blend;
+  constexpr auto discard = &G::discard_rectangles;
   Copies c;
   c[S::viewport] = c[S::viewport_with_count] = copy_members<&G::viewports>;
   c[S::scissor] = c[S::scissor_with_count] = copy_members<&G::scissors>;
@@ -278,6 +292,9 @@ constexpr Copies kCopies = [] {
   c[S::sample_locations] = copy_part<multi, &M::sample_locations>;
   c[S::line_rasterization_mode] = copy_part<raster, &R::line_mode>;
   c[S::fragment_shading_rate] = copy_members<&G::shading_rate>;
+  c[S::discard_rectangle] = copy_part<discard, &X::rectangles>;
+  c[S::discard_rectangle_enable] = copy_part<discard, &X::enable>;
+  c[S::discard_rectangle_mode] = copy_part<discard, &X::mode>;
   c[S::line_stipple_enable] = copy_part<raster, &R::line_stipple>;
   c[S::line_stipple] = copy_part<raster, &R::line_stipple_factor, &R::line_stipple_pattern>;
   return c;
@@ -344,6 +361,9 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, c
   if (!state.rasterization.line_stipple) drop(mask_of(S::line_stipple));
   if (state.rasterization.conservative_mode != VK_CONSERVATIVE_RASTERIZATION_MODE_OVERESTIMATE_EXT)
     drop(mask_of(S::extra_primitive_overestimation_size));
+  // Where nobody said that there are any, there are none: states that came late to "all that are dynamic".
+  drop(mask_of(S::discard_rectangle_enable));
+  if (!state.discard_rectangles.enable) drop(mask_of(S::discard_rectangle, S::discard_rectangle_mode));
   if (!state.multisample.sample_locations_enable) drop(mask_of(S::sample_locations));
   if (!state.blend.logic_op_enable) drop(mask_of(S::logic_op));
   bool blends = false, constants = false;

@@ -30,6 +30,7 @@ PrimitiveKind primitive_kind(const command::DrawState& state) {
 CoverageRule coverage_rule(const command::DrawState& state) {
   const RasterizationState& raster = state.rasterization;
   CoverageRule rule;
+  if (state.discard_rectangles.acts()) rule.discard = &state.discard_rectangles;
   const PrimitiveKind primitive = primitive_kind(state);
   if (primitive == PrimitiveKind::point || (primitive == PrimitiveKind::triangle && raster.polygon_mode == VK_POLYGON_MODE_POINT))
     rule.kind = CoverageKind::square;

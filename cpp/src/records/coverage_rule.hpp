@@ -32,18 +32,20 @@ struct CoverageRule {
   bool standard = true;          // the standard sample locations; else `locations`
   const float* at_px = nullptr;  // of each sample, x and y, as SampleLocations::at_px
   std::array<vk::SampleLocation, 16> locations{};
-  LineRule line;  // of draws whose records are lines that are no polygons
+  const DiscardRectangleState* discard = nullptr;  // pixels where nothing is covered
+  LineRule line;                                   // of draws whose records are lines that are no polygons
 
   bool conservative() const { return kind == CoverageKind::overestimate || kind == CoverageKind::underestimate; }
   bool lines() const { return line.kind != LineKind::triangles; }
   const vk::SampleLocation* places(uint32_t samples) const { return standard ? vk::sample_locations(samples) : locations.data(); }
   /// Nothing but what all the fast ways do.
-  bool plain() const { return kind == CoverageKind::samples && standard && !lines(); }
+  bool plain() const { return kind == CoverageKind::samples && standard && !lines() && !discard; }
 };
-/// The pointer is into `state`. Points and lines are never conservative (conservativePointAndLineRasterization).
+/// The pointers are into `state`. Points and lines are never conservative (conservativePointAndLineRasterization).
 CoverageRule coverage_rule(const command::DrawState& state);
 
-/// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor.
+/// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor and discard
+/// rectangles.
 uint64_t cover_quad(const TriangleRecord& record, const CoverageRule& rule, int32_t x_px, int32_t y_px, uint32_t samples);
 
 }  // namespace tilegpu::records

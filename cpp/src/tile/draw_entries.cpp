@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "tile/coverage/discard_rectangles.hpp"
 #include "tile/coverage/line_coverage.hpp"
 #include "tile/coverage/ruled_coverage.hpp"
 #include "tile/coverage_sink.hpp"
@@ -243,22 +244,33 @@ uint32_t draw_run(Worker& w, const records::TriangleRecord* const* records, cons
   return left & ~run;
 }
 
+// The samples that a record covers by its draw's own rule.
+template <class Sink>
+void cover_record(Worker& w, const records::TriangleRecord& record, const records::Chunk& chunk, Sink& sink) {
+  const records::CoverageRule& rule = w.draw.plan.rule;
+  const uint32_t samples = w.shape.samples;
+  const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
+  const auto cover = [&](auto& into) {
+    if (rule.lines())
+      cover_line(line_of(record, chunk, rule.line), x_px, y_px, w.draw.rect, samples, rule.places(samples), into);
+    else
+      cover_ruled(record, rule, x_px, y_px, w.draw.rect, samples, into);
+  };
+  if (!rule.discard) return cover(sink);
+  OutsideDiscarded<Sink> outside(sink, *rule.discard, x_px, y_px, samples);
+  cover(outside);
+}
+
 // Records of a draw with a rule of its own, one after the other. Not inline: what all other draws do stays as it is.
 template <bool kNumbered>
 __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks,
                                           const uint32_t* numbers, uint32_t count) {
-  const records::CoverageRule& rule = w.draw.plan.rule;
-  const uint32_t samples = w.shape.samples;
   for (uint32_t k = 0; k < count; k++) {
     const records::Chunk& chunk = *chunks[kNumbered ? k : 0];
     CoverageSink sink(w, *batch[k], chunk, kNumbered ? numbers[k] : 0);
     refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
     sink.set_depth();
-    const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
-    if (rule.lines())
-      cover_line(line_of(*batch[k], chunk, rule.line), x_px, y_px, w.draw.rect, samples, rule.places(samples), sink);
-    else
-      cover_ruled(*batch[k], rule, x_px, y_px, w.draw.rect, samples, sink);
+    cover_record(w, *batch[k], chunk, sink);
     sink.finish();
     if (w.draw.plan.one_by_one && !w.kill.pins) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }
@@ -266,18 +278,12 @@ __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleReco
 
 // The same of a draw whose fragments may have several pixels.
 void cover_coarse(Worker& w, const records::TriangleRecord** batch, const records::Chunk& chunk, uint32_t count) {
-  const records::CoverageRule& rule = w.draw.plan.rule;
-  const uint32_t samples = w.shape.samples;
-  const int32_t x_px = w.bin.origin_x_px, y_px = w.bin.origin_y_px;
-  assert(!rule.plain());
+  assert(!w.draw.plan.rule.plain());
   for (uint32_t k = 0; k < count; k++) {
     BasicCoverageSink<true, false> sink(w, *batch[k], chunk);
     refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
     sink.set_depth();
-    if (rule.lines())
-      cover_line(line_of(*batch[k], chunk, rule.line), x_px, y_px, w.draw.rect, samples, rule.places(samples), sink);
-    else
-      cover_ruled(*batch[k], rule, x_px, y_px, w.draw.rect, samples, sink);
+    cover_record(w, *batch[k], chunk, sink);
     sink.finish();
     if (w.draw.plan.one_by_one) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }

@@ -59,4 +59,5 @@ def dynamic_state(frame: Shape, state: State, scissor: tuple[int, int, int, int]
         "alpha_to_coverage_enable": state.alpha_to_coverage,
         "alpha_to_one_enable": False,
         "sample_locations_enable": False,
+        "discard_rectangle_enable": False,
     }

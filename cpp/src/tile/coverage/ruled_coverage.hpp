@@ -110,6 +110,8 @@ template <class Sink>
 void cover_ruled(const records::TriangleRecord& record, const records::CoverageRule& rule, int32_t origin_x_px, int32_t origin_y_px,
                  const PixelRect& rect, uint32_t samples, Sink& sink) {
   assert(!rule.plain() && samples >= 1 && samples <= kMaxSamples);
+  if (rule.kind == records::CoverageKind::samples && rule.standard)  // its discard rectangles are the sink's
+    return cover_triangle(record, origin_x_px, origin_y_px, rect, samples, sink);
   const int32_t ox = origin_x_px * 256, oy = origin_y_px * 256;
   const int32_t x[3] = {record.x[0] - ox, record.x[1] - ox, record.x[2] - ox},
                 y[3] = {record.y[0] - oy, record.y[1] - oy, record.y[2] - oy};

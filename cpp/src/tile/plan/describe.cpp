@@ -58,7 +58,7 @@ const char* describe_rule(const records::CoverageRule& rule) {
     case records::CoverageKind::samples:
       break;
   }
-  return "coverage triangle by triangle, at custom sample locations";
+  return rule.standard ? "coverage triangle by triangle" : "coverage triangle by triangle, at custom sample locations";
 }
 
 // How the draw's samples are found, and tested before shading.
@@ -68,6 +68,9 @@ std::string describe_coverage(const Described& of, const TilePlan& plan) {
                      : coverage == Coverage::listed ? "coverage of a batch together, into lists of blocks"
                      : coverage == Coverage::ruled  ? describe_rule(plan.rule)
                                                     : "coverage triangle by triangle";
+  if (plan.rule.discard)
+    text += plan.rule.discard->mode == VK_DISCARD_RECTANGLE_MODE_INCLUSIVE_EXT ? ", within discard rectangles"
+                                                                               : ", outside of discard rectangles";
   if (coverage != coverage_of_draw(plan, of.draw)) text += ", but triangle by triangle where low-resolution Z may reject some";
   text += "; " + describe_tests(of.pass, plan);
   if (plan.one_by_one) text += ", each primitive shaded before the next";

@@ -88,7 +88,8 @@ uint64_t raster_coverage(const TileContext& t, uint32_t draw, const records::Tri
   for (uint32_t s = 0; s < t.shape.samples; s++)
     for (int32_t p = 0; p < 4; p++) {
       const int32_t x = x_px + (p & 1), y = y_px + (p >> 1);
-      const bool inside = x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1;
+      const bool inside = x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1 &&
+                          (!rule.discard || rule.discard->draws(t.bin.origin_x_px + x, t.bin.origin_y_px + y));
       if (!inside || !(sample_mask >> s & 1)) coverage &= ~(uint64_t{1} << (4 * s + static_cast<uint32_t>(p)));
     }
   return coverage;
