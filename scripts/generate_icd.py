@@ -23,7 +23,14 @@ TARGET = ROOT / "cpp" / "src" / "icd" / "generated"
 DOWNLOADED = ROOT / "build" / "vulkan-headers" / "usr" / "share" / "vulkan" / "registry" / "vk.xml"
 REGISTRY = DOWNLOADED if DOWNLOADED.is_file() else Path("/usr/share/vulkan/registry/vk.xml")
 VERSIONS = {f"1.{minor}": f"VK_API_VERSION_1_{minor}" for minor in range(5)}
-AUTHORS = ("VK_KHR_", "VK_EXT_", "VK_VALVE_mutable_descriptor_type")
+AUTHORS = (
+    "VK_KHR_",
+    "VK_EXT_",
+    "VK_VALVE_mutable_descriptor_type",
+    "VK_GOOGLE_decorate_string",
+    "VK_GOOGLE_hlsl_functionality1",
+    "VK_GOOGLE_user_type",
+)
 #: Extensions of a platform whose commands the loader hands to the driver; the others have headers of their own.
 PLATFORMS = {"xcb", "xlib", "wayland"}
 #: Members that mean what a member of another name means in a structure of a later version.

@@ -22,6 +22,43 @@ def assemble(text: str, *, validate: bool = True, version: str = "1.0", vulkan: 
         return path.read_bytes()
 
 
+#: What spirv-as of 2023 has no names for: instructions with a result (SPV_KHR_quad_control, SPV_EXT_replicated_composites,
+#: SPV_KHR_relaxed_extended_instruction), capabilities and modes (those, SPV_KHR_maximal_reconvergence, SPV_KHR_float_controls2).
+NEWER_INSTRUCTIONS = {
+    "OpExtInstWithForwardRefsKHR": 4433,
+    "OpConstantCompositeReplicateEXT": 4461,
+    "OpSpecConstantCompositeReplicateEXT": 4462,
+    "OpCompositeConstructReplicateEXT": 4463,
+    "OpGroupNonUniformQuadAllKHR": 5110,
+    "OpGroupNonUniformQuadAnyKHR": 5111,
+}
+NEWER_NAMES = {
+    "QuadControlKHR": 5087,
+    "QuadDerivativesKHR": 5088,
+    "RequireFullQuadsKHR": 5089,
+    "MaximallyReconvergesKHR": 6023,
+    "ReplicatedCompositesEXT": 6024,
+    "FPFastMathDefault": 6028,
+    "FloatControls2": 6029,
+}
+
+
+def with_numbers(text: str) -> str:
+    """Assembly text with numbers in place of :data:`NEWER_INSTRUCTIONS` and :data:`NEWER_NAMES`, for :func:`assemble`, not validated."""
+    lines = []
+    for line in text.splitlines():
+        parts = line.split()
+        if len(parts) > 3 and parts[1] == "=" and parts[2] in NEWER_INSTRUCTIONS:
+            operands = [f"!{x}" if x.isdigit() else x for x in parts[4:]]
+            head = (3 + len(operands)) << 16 | NEWER_INSTRUCTIONS[parts[2]]
+            # Behind OpNoLine, which has no operands: words would be those of an instruction before it that takes any number.
+            line = " ".join(["OpNoLine", f"!{head}", parts[3], parts[0], *operands])
+        elif parts and parts[0] in ("OpCapability", "OpExecutionMode", "OpExecutionModeId"):
+            line = " ".join(f"!{NEWER_NAMES[x]}" if x in NEWER_NAMES else x for x in parts)
+        lines.append(line)
+    return "\n".join(lines)
+
+
 def optimise(module: bytes, *passes: str) -> bytes:
     """What spirv-opt makes of it; the module itself where the validator does not take that."""
     with tempfile.TemporaryDirectory() as directory:

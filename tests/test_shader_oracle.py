@@ -27,7 +27,7 @@ RANGES = (
 #: Instructions that the compiler names and the interpreter does not execute, and why.
 NOT_EXECUTED = {
     "declarations and debug information, read before anything runs": """
-        OpCapability OpExtension OpEntryPoint OpExecutionMode OpExecutionModeId OpExtInstImport OpName OpMemberName OpString
+        OpCapability OpExtension OpMemoryModel OpEntryPoint OpExecutionMode OpExecutionModeId OpExtInstImport OpName OpMemberName OpString
         OpLine OpNoLine
         OpNop OpDecorate OpMemberDecorate OpDecorationGroup OpGroupDecorate OpGroupMemberDecorate OpTypeVoid OpTypeBool OpTypeInt
         OpTypeFloat OpTypeVector OpTypeMatrix OpTypeArray OpTypeRuntimeArray OpTypeStruct OpTypePointer OpTypeFunction OpTypeImage

@@ -61,6 +61,7 @@ class Generator(Specials):
         self.local_size = rng.choice([1, 3, 4, 6, 8, 12, 16, 20])
         self.groups = max(1, rng.randint(1, 24 // self.local_size))
         self.variable_pointers = rng.random() < 0.25
+        self.quad_control = random.Random(seed).random() < 0.15  # of its own numbers: other programs stay what they were
         self.edges = 0.5  # share of edge cases among what the typed input holds
 
     @property
@@ -394,6 +395,10 @@ class Generator(Specials):
             d.need("Geometry")
         if "ComputeDerivativeGroupLinearNV" in d.capabilities:
             modes.append("DerivativeGroupLinearNV")
+        if "QuadControlKHR" in d.capabilities:
+            d.need("GroupNonUniform", "SPV_KHR_maximal_reconvergence")
+            full = ["RequireFullQuadsKHR"] if self.stage == "fragment" and self.rng.random() < 0.5 else []
+            modes += ["MaximallyReconvergesKHR", *full]
         lines = [
             "OpCapability Shader",
             *(f"OpCapability {x}" for x in d.capabilities),

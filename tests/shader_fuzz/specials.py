@@ -21,6 +21,7 @@ class Specials(Flows):
 
     local_size: int
     variable_pointers: bool
+    quad_control = False
 
     @property
     def count(self) -> int:
@@ -47,6 +48,8 @@ class Specials(Flows):
             ways += [self.atomic] * 3
         if body and self.stage in ("compute", "fragment"):
             ways += [self.vote, self.ballot] * 2 + [self.reduce] * 4
+            if self.quad_control:
+                ways += [self.quad_vote] * 3
         if top and self.stage == "compute":
             ways += (
                 [self.exchange] * 4
@@ -146,6 +149,12 @@ class Specials(Flows):
         type_ = self.rng.choice(self.scalars) if op == "AllEqual" else "bool"
         operands = [] if op == "Elect" else [self.value(type_) if self.rng.random() < 0.5 else self.one_differs(type_)]
         self.scoped(op, "bool", *operands)
+
+    def quad_vote(self) -> None:
+        """Of those of the quad that are here, helper invocations too."""
+        self.d.need("QuadControlKHR", "SPV_KHR_quad_control")
+        op = self.rng.choice(["OpGroupNonUniformQuadAllKHR", "OpGroupNonUniformQuadAnyKHR"])
+        self.mix("bool", self.emit(op, "bool", self.value("bool") if self.rng.random() < 0.5 else self.one_differs("bool")))
 
     def one_differs(self, type_: str) -> str:
         """A value that one place of four has, the others have another."""

@@ -56,6 +56,8 @@ class Flow:
 class Values:
     """``scalars``: the scalar types that the program has; ``at``: the open point."""
 
+    quad_control = False  # it may have what belongs to VK_KHR_shader_quad_control, and replicated composites
+
     def __init__(self, rng: random.Random, scalars: tuple[str, ...]) -> None:
         self.rng = rng
         self.scalars = scalars
@@ -198,6 +200,9 @@ class Values:
         s, rng = shape(type_), self.rng
         if s.kind == "struct":
             return self.emit("OpCompositeConstruct", type_, *(self.value(x, depth + 1) for x in self.d.structs[type_]))
+        if self.quad_control and rng.random() < 0.4:
+            self.d.need("ReplicatedCompositesEXT", "SPV_EXT_replicated_composites")
+            return self.emit("OpCompositeConstructReplicateEXT", type_, self.value(s.element, depth + 1))
         if s.kind == "vector" and s.count > 2 and rng.random() < 0.5:
             first = rng.randrange(2, s.count)
             parts = [self.value(f"{s.scalar}v{first}", depth + 1)] + [

@@ -137,6 +137,11 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_shader_subgroup_ballot,
     Extension::EXT_shader_subgroup_vote,
     Extension::KHR_shader_expect_assume,
+    Extension::KHR_shader_float_controls2,
+    Extension::KHR_shader_maximal_reconvergence,
+    Extension::KHR_shader_quad_control,
+    Extension::KHR_shader_relaxed_extended_instruction,
+    Extension::EXT_shader_replicated_composites,
     Extension::KHR_shader_subgroup_rotate,
     Extension::KHR_shader_subgroup_uniform_control_flow,
     Extension::EXT_shader_viewport_index_layer,
@@ -186,6 +191,9 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_multisampled_render_to_single_sampled,
     Extension::EXT_mutable_descriptor_type,
     Extension::VALVE_mutable_descriptor_type,
+    Extension::GOOGLE_decorate_string,  // what DXC's modules declare: nothing that code is made of
+    Extension::GOOGLE_hlsl_functionality1,
+    Extension::GOOGLE_user_type,
     Extension::EXT_primitive_topology_list_restart,
     Extension::EXT_image_2d_view_of_3d,
     Extension::EXT_image_sliced_view_of_3d,
@@ -300,6 +308,9 @@ void set_number_features(Features& f) {
   f.shaderSubgroupRotate = f.shaderSubgroupRotateClustered = true;
   f.shaderSubgroupUniformControlFlow = true;  // lanes come together where a construct ends
   f.shaderExpectAssume = true;
+  f.shaderFloatControls2 = true;                              // what may not be contracted; nothing else is ever done
+  f.shaderMaximalReconvergence = f.shaderQuadControl = true;  // the same of loops' rounds; a subgroup is a quad
+  f.shaderRelaxedExtendedInstruction = f.shaderReplicatedComposites = true;
   f.variablePointersStorageBuffer = f.variablePointers = true;
 }
 
@@ -684,6 +695,8 @@ Capabilities make() {
   const ExtensionSet without = unwanted_extensions();
   for (const Extension e : kExtensions) {
     assert(!c.extensions.has(e));
+    // Before 1.2 it wants VK_KHR_vulkan_memory_model, which is not listed.
+    if (e == Extension::KHR_shader_quad_control && c.api_version < VK_API_VERSION_1_2) continue;
     if (!without.has(e)) c.extensions.add(e);
   }
   c.features = make_features();

@@ -103,6 +103,7 @@ const DynamicStateInfo* find_dynamic_state(const std::string& name) {
 }
 
 Status check_discard_rectangle(const VkRect2D& r, const std::string& what) {
+  assert(!what.empty());
   const auto fits = [](int32_t offset, uint32_t extent) { return offset >= 0 && int64_t{offset} + extent <= INT32_MAX; };
   if (fits(r.offset.x, r.extent.width) && fits(r.offset.y, r.extent.height)) return Ok{};
   return Error{VK_ERROR_INITIALIZATION_FAILED, what + ": the rectangle at (" + std::to_string(r.offset.x) + ", " +

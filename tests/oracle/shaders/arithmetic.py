@@ -421,6 +421,7 @@ def _insert_dynamic(m: Module, i: Instruction, v: Values) -> Value:
 TABLE.update(
     {
         "OpCompositeConstruct": _construct,
+        "OpCompositeConstructReplicateEXT": lambda m, i, v: (v[0],) * len(m.parts(i.type)),
         "OpCompositeExtract": _extract,
         "OpCompositeInsert": _insert,
         "OpVectorShuffle": _shuffle,

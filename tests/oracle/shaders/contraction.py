@@ -1,8 +1,8 @@
 """Products that are fused with the sum that they are for.
 
 In: a function's blocks. Out: which sums are fused multiply-adds, and of which product. SPIR-V lets an implementation contract what is not
-decorated NoContraction; which are contracted is tilegpu's choice and written in docs/undefined.md: a product that nothing else uses,
-and its sum behind it in the same block. Of two such products the first one is fused.
+decorated NoContraction, or forbidden it by a flag of SPV_KHR_float_controls2; which are contracted is tilegpu's choice and written in
+docs/undefined.md: a product that nothing else uses, and its sum behind it in the same block. Of two such products the first one is fused.
 Source: SPIR-V specification 1.6, decoration NoContraction.
 """
 
@@ -28,7 +28,7 @@ def fused_products(module: Module) -> dict[int, Instruction]:
     found: dict[int, Instruction] = {}
     for function in module.functions.values():
         for block in function.blocks.values():
-            free = [i for i in block.code if module.decoration(i.result, "NoContraction") is None]
+            free = [i for i in block.code if i.op in _PRODUCTS + _SUMS and module.contracts(i)]
             products = {i.result: (k, i) for k, i in enumerate(free) if i.op in _PRODUCTS and uses[i.result] == 1}
             for k, i in enumerate(free):
                 if i.op in _SUMS:

@@ -19,6 +19,7 @@ from tests.oracle.shaders.numbers import mask, signed
 from tests.oracle.shaders.words import Instruction
 
 SUBGROUP = 4
+_QUAD_VOTES = ("OpGroupNonUniformQuadAllKHR", "OpGroupNonUniformQuadAnyKHR")
 REDUCE, INCLUSIVE, EXCLUSIVE, CLUSTERED = 0, 1, 2, 3
 
 
@@ -63,7 +64,9 @@ def _together(module: Module, waits: dict[int, Wait], invocations: list[Invocati
         return {}
     if next(iter(waits.values())).kind == "quad":
         return _derivatives(module, i, {k % SUBGROUP: w.values[0] for k, w in waits.items()}, list(waits))
-    active = {k % SUBGROUP: w.values for k, w in waits.items() if not invocations[k].helper}
+    # Of a quad all vote, and with full quads helper invocations take part in everything.
+    all_take_part = i.op in _QUAD_VOTES or module.mode("RequireFullQuadsKHR") is not None
+    active = {k % SUBGROUP: w.values for k, w in waits.items() if all_take_part or not invocations[k].helper}
     out = {}
     for k, wait in waits.items():
         place = k % SUBGROUP
@@ -184,6 +187,8 @@ def _subgroup(
     op = i.op.removeprefix("OpGroupNonUniform").removeprefix("OpSubgroup").removesuffix("KHR")
     if op in _OPERATIONS:
         return _reduce(m, i, place, values, active)
+    if i.op in _QUAD_VOTES:
+        return int((all if i.op == _QUAD_VOTES[0] else any)(v[0] for v in active.values()))
     own = values[place]
     first = 0 if i.op.startswith("OpSubgroup") else 1  # the operand after the scope
     running = sum(1 << p for p in active)

@@ -315,12 +315,14 @@ _FLOW: dict[str, Callable[[Invocation, Frame, Instruction], None]] = {
 
 #: Of these also a store keeps the bits that memory or a bitcast gave.
 _CARRIES = frozenset(
-    ("OpCopyObject", "OpCopyLogical", "OpCompositeConstruct", "OpCompositeExtract", "OpCompositeInsert", "OpVectorShuffle")
+    ("OpCopyObject", "OpCopyLogical", "OpCompositeConstruct", "OpCompositeConstructReplicateEXT", "OpCompositeExtract",
+     "OpCompositeInsert", "OpVectorShuffle")
 )
 #: What keeps the bits of its operands, whichever they are.
 _MOVES = frozenset(
     (
         "OpSelect", "OpCopyObject", "OpCopyLogical", "OpUndef", "OpBitcast", "OpCompositeConstruct",
+        "OpCompositeConstructReplicateEXT",
         "OpCompositeExtract", "OpCompositeInsert", "OpVectorShuffle", "OpVectorExtractDynamic",
         "OpVectorInsertDynamic", "OpTranspose", "OpExpectKHR",
     )
@@ -339,6 +341,7 @@ _EXECUTE: dict[str, Callable[[Invocation, Instruction], Value]] = {
     "OpPtrNotEqual": Invocation.compare_pointers,
     "OpPtrDiff": Invocation.compare_pointers,
     "OpExtInst": Invocation.extended,
+    "OpExtInstWithForwardRefsKHR": Invocation.extended,
     "OpDemoteToHelperInvocation": Invocation.demote,
     "OpIsHelperInvocationEXT": lambda self, i: int(self.helper),
     "OpEmitVertex": Invocation.vertex,
@@ -366,6 +369,8 @@ _GROUP = (
 )
 for _op in _GROUP.split():
     WAITS[f"OpGroupNonUniform{_op}"] = "subgroup"
+for _op in ("OpGroupNonUniformQuadAllKHR", "OpGroupNonUniformQuadAnyKHR"):
+    WAITS[_op] = "subgroup"
 for _op in ("Ballot", "FirstInvocation", "All", "Any", "AllEqual", "ReadInvocation"):
     WAITS[f"OpSubgroup{_op}KHR"] = "subgroup"
 #: Their second operand is a literal, the group operation.

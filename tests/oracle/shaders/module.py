@@ -53,6 +53,7 @@ class Function:
     first: int = 0
 
 
+_ALLOW_CONTRACT = 0x10000
 _KINDS = {"OpTypeVector": "vector", "OpTypeMatrix": "matrix", "OpTypeRuntimeArray": "runtime_array"}
 _PLAIN = {"OpTypeVoid": "void", "OpTypeBool": "bool", "OpTypeSampler": "sampler", "OpTypeFunction": "function"}
 _HEADER = {"OpCapability", "OpExtension", "OpMemoryModel", "OpSource", "OpSourceExtension", "OpString", "OpNop", "OpLine", "OpNoLine",
@@ -77,6 +78,7 @@ class Module:
         self.variables: dict[int, words.Instruction] = {}  # of the module
         self.imports: dict[int, str] = {}
         self.modes: dict[int, list[int]] = {}
+        self.fast_math: dict[int, int] = {}  # defaults of FPFastMathMode: constants, by type
         self.products: dict[int, words.Instruction] | None = None  # see contraction.py
         self.entry, self.model = 0, 0
         self._specialization = specialization or {}
@@ -116,7 +118,9 @@ class Module:
             if words.string_at(o, 2) == entry:
                 self.model, self.entry = o[0], o[1]
         elif i.op in ("OpExecutionMode", "OpExecutionModeId"):
-            if o[0] == self.entry:
+            if o[0] == self.entry and o[1] == words.enumerants("ExecutionMode")["FPFastMathDefault"]:
+                self.fast_math[o[2]] = o[3]
+            elif o[0] == self.entry:
                 self.modes[o[1]] = (
                     o[2:] if i.op == "OpExecutionMode" else [-n for n in o[2:]]
                 )  # ids: negative, see mode()
@@ -175,6 +179,8 @@ class Module:
             return self.zero(i.type)
         if i.op in ("OpConstantComposite", "OpSpecConstantComposite"):
             return tuple(self.constants[part] for part in o)
+        if i.op in ("OpConstantCompositeReplicateEXT", "OpSpecConstantCompositeReplicateEXT"):
+            return (self.constants[o[0]],) * len(self.parts(i.type))
         if i.op == "OpSpecConstantOp" and self._evaluate is not None:
             inner = words.name_of(o[0])
             literals = {"OpCompositeExtract": 1, "OpCompositeInsert": 2, "OpVectorShuffle": 2}.get(inner, len(o))
@@ -199,6 +205,15 @@ class Module:
     def member_decoration(self, type_: int, member: int, name: str) -> list[int] | None:
         """As :meth:`decoration`, of a structure's member."""
         return self.member_decorations.get((type_, member), {}).get(words.enumerants("Decoration")[name])
+
+    def contracts(self, i: words.Instruction) -> bool:
+        """Whether an instruction may be rounded with another one: SPV_KHR_float_controls2, and what was before it."""
+        if self.decoration(i.result, "NoContraction") is not None:
+            return False
+        own = self.decoration(i.result, "FPFastMathMode")
+        scalar = self.scalar(i.type).id
+        flags = own[0] if own else self.constants[self.fast_math[scalar]] if scalar in self.fast_math else _ALLOW_CONTRACT
+        return bool(flags & (_ALLOW_CONTRACT | 0x10))  # or Fast
 
     def mode(self, name: str) -> list[int] | None:
         """What follows an execution mode; None: it is not set."""

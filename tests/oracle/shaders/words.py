@@ -52,11 +52,37 @@ def grammar() -> dict[str, Any]:
     raise FileNotFoundError("spirv.core.grammar.json is in none of " + ", ".join(GRAMMARS) + "; install spirv-headers")
 
 
+_ID = [{"kind": "IdResultType"}, {"kind": "IdResult"}, {"kind": "IdRef"}]
+#: What the grammar of 2023 lacks. Source: SPV_KHR_quad_control, SPV_EXT_replicated_composites, SPV_KHR_relaxed_extended_instruction,
+#: SPV_KHR_maximal_reconvergence, SPV_KHR_float_controls2.
+_NEWER: list[dict[str, Any]] = [
+    {"opname": "OpGroupNonUniformQuadAllKHR", "opcode": 5110, "operands": _ID},
+    {"opname": "OpGroupNonUniformQuadAnyKHR", "opcode": 5111, "operands": _ID},
+    {"opname": "OpConstantCompositeReplicateEXT", "opcode": 4461, "operands": _ID},
+    {"opname": "OpSpecConstantCompositeReplicateEXT", "opcode": 4462, "operands": _ID},
+    {"opname": "OpCompositeConstructReplicateEXT", "opcode": 4463, "operands": _ID},
+    {
+        "opname": "OpExtInstWithForwardRefsKHR",
+        "opcode": 4433,
+        "operands": [*_ID, {"kind": "LiteralExtInstInteger"}, {"kind": "IdRef", "quantifier": "*"}],
+    },
+]
+_NEWER_ENUMERANTS = {
+    "ExecutionMode": {
+        "QuadDerivativesKHR": 5088,
+        "RequireFullQuadsKHR": 5089,
+        "MaximallyReconvergesKHR": 6023,
+        "FPFastMathDefault": 6028,
+    },
+    "Capability": {"QuadControlKHR": 5087, "ReplicatedCompositesEXT": 6024, "FloatControls2": 6029},
+}
+
+
 @lru_cache(maxsize=1)
 def _instructions() -> tuple[dict[int, dict[str, Any]], dict[str, dict[str, Any]]]:
     by_number: dict[int, dict[str, Any]] = {}
     by_name: dict[str, dict[str, Any]] = {}
-    for row in grammar()["instructions"]:
+    for row in [*grammar()["instructions"], *_NEWER]:
         by_number.setdefault(row["opcode"], row)
         by_name[row["opname"]] = row
         for alias in row.get("aliases", ()):
@@ -76,7 +102,8 @@ def enumerants(kind: str) -> dict[str, int]:
     def number(value: int | str) -> int:
         return int(value, 0) if isinstance(value, str) else value
 
-    return {row["enumerant"]: number(row["value"]) for row in _kinds()[kind]["enumerants"]}
+    known = {row["enumerant"]: number(row["value"]) for row in _kinds()[kind]["enumerants"]}
+    return known | _NEWER_ENUMERANTS.get(kind, {})
 
 
 def opcode_of(name: str) -> int:

@@ -1,16 +1,18 @@
 // shader/lower/composites.cpp -- composites taken apart and put together: scalars change places, nothing is computed.
 //
-// In: OpCompositeConstruct, -Extract, -Insert, OpVectorShuffle, -ExtractDynamic, -InsertDynamic, OpTranspose. Out: values.
-// Source: SPIR-V specification 1.6, section 3.32.12 "Composite Instructions".
+// In: OpCompositeConstruct, -ConstructReplicateEXT, -Extract, -Insert, OpVectorShuffle, -ExtractDynamic, -InsertDynamic, OpTranspose. Out:
+// values. Source: SPIR-V specification 1.6, section 3.32.12 "Composite Instructions".
 #include "shader/lower/context.hpp"
 
 #include <cassert>
+
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 
 bool Lowering::composite(const Instruction& i) {
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {  // some are of no enumeration that the headers have
     case spv::OpCompositeConstruct: {
       Val v{i.type, {}};
       for (uint32_t part : m.operands(i)) {
@@ -18,6 +20,14 @@ bool Lowering::composite(const Instruction& i) {
         v.c.insert(v.c.end(), p.c.begin(), p.c.end());
       }
       if (m.type(i.type).kind == Kind::cooperative_matrix && v.c.size() == 1) v.c.assign(width(i.type), v.c[0]);
+      define(i.id, v);
+      return true;
+    }
+    case kOpCompositeConstructReplicate: {
+      const Val part = value(o(0));
+      Val v{i.type, {}};
+      assert(!part.c.empty());
+      while (v.c.size() < width(i.type)) v.c.insert(v.c.end(), part.c.begin(), part.c.end());
       define(i.id, v);
       return true;
     }

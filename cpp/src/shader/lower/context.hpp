@@ -260,6 +260,7 @@ struct Lowering {
   Value exec_mask() const { return exec ? exec : ir.true_mask(); }
   Value and_masks(Value a, Value b) const;  // null: all
   Value write_mask();                       // exec and alive, null: all
+  Value quad_mask();                        // exec and what has not ended, helper invocations too, null: all
   void call(Frame& callee, const FunctionFacts& facts);
   void region(uint32_t r);
   void jump(uint32_t r, const Item& item);

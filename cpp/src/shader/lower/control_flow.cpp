@@ -10,6 +10,7 @@
 
 #include "shader/lower/context.hpp"
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/stage.hpp"
 
 namespace tilegpu::shader {
@@ -32,6 +33,8 @@ Value Lowering::and_masks(Value a, Value b) const {
   if (!b) return a;
   return ir.and_(a, b);
 }
+
+Value Lowering::quad_mask() { return killed ? and_masks(exec, ir.not_(load_mask(killed))) : exec; }
 
 Value Lowering::write_mask() { return alive ? and_masks(exec, load_mask(alive)) : exec; }
 
@@ -56,12 +59,13 @@ uint32_t Lowering::cost(uint32_t r, size_t first) const {
     if (item.kind != ItemKind::block) continue;
     const BasicBlock& b = tree.function->blocks[item.block];
     for (uint32_t n = b.first; n < b.end; ++n) {
-      switch (m.instructions[n].op) {
+      switch (static_cast<uint32_t>(m.instructions[n].op)) {
         case spv::OpAccessChain:
         case spv::OpInBoundsAccessChain:
         case spv::OpLoad:
         case spv::OpCompositeExtract:
         case spv::OpCompositeConstruct:
+        case kOpCompositeConstructReplicate:
         case spv::OpVectorShuffle:
         case spv::OpBranch:
           break;

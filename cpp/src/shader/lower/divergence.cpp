@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
@@ -283,6 +284,8 @@ bool Analysis::result_varies(const FunctionFacts&, const Instruction& i) {
     case spv::OpSampledImage:
       return any(0, 2);
     case spv::OpGroupNonUniformRotateKHR:
+    case kOpGroupNonUniformQuadAll:
+    case kOpGroupNonUniformQuadAny:
     case kOpCooperativeMatrixLoad:
     case kOpCooperativeMatrixMulAdd:
       return true;
@@ -500,7 +503,7 @@ bool crosses_lanes(spv::Op op) {
     default:
       return (op >= spv::OpDPdx && op <= spv::OpFwidthCoarse) ||
              (op >= spv::OpGroupNonUniformElect && op <= spv::OpGroupNonUniformQuadSwap) || op == spv::OpGroupNonUniformRotateKHR ||
-             op == kOpCooperativeMatrixMulAdd;
+             op == kOpCooperativeMatrixMulAdd || is_quad_vote(op);
   }
 }
 

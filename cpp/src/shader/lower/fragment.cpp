@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "shader/lower/quick_inputs.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -307,7 +308,10 @@ Status build_fragment(const FragmentKey& key, const Constants& constants, const 
     for (const Construct& c : facts.tree.constructs) kills_in_loops = kills_in_loops || (c.kind == ConstructKind::loop && c.contains_kill);
   }
   for (const Instruction& i : l.m.instructions) kills = kills || i.op == spv::OpDemoteToHelperInvocation;
-  if (kills_in_loops) l.killed = l.mask_alloca("killed");
+  // Those that have ended vote no more, and take no part where helper invocations do.
+  bool counts_ended = l.m.entry.has_mode(kExecutionModeRequireFullQuads);
+  for (const Instruction& i : l.m.instructions) counts_ended = counts_ended || is_quad_vote(i.op);
+  if (kills_in_loops || (kills && counts_ended)) l.killed = l.mask_alloca("killed");
 
   FragmentBuilder builder{l, key, {l, key}, {}};
   l.interpolate_at = [&](const Instruction& i) { return builder.inputs.at_other_position(i); };

@@ -9,6 +9,7 @@
 #include <cassert>
 
 #include "shader/lower/context.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 
@@ -39,7 +40,7 @@ void Lowering::note_given_bits(const Instruction& i) {
     part.resize(width(m.type_of(id)));
     return part;
   };
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {
     case spv::OpBitcast:
       if (m.type(i.type).kind != Kind::pointer) given = all_given(i.type);
       break;
@@ -60,6 +61,10 @@ void Lowering::note_given_bits(const Instruction& i) {
         const std::vector<bool> bits = of(part);
         given.insert(given.end(), bits.begin(), bits.end());
       }
+      break;
+    case kOpCompositeConstructReplicate:
+      if (const std::vector<bool>& part = given_bits(o(0)); !part.empty())
+        while (given.size() < width(i.type)) given.insert(given.end(), part.begin(), part.end());
       break;
     case spv::OpCompositeExtract:
     case spv::OpCompositeInsert: {

@@ -11,6 +11,7 @@
 #include "shader/lower/reach.hpp"
 #include "shader/module/module_facts.hpp"
 #include "shader/spirv/interface.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -95,11 +96,12 @@ struct Reader {
   }
 
   static bool is_pure(spv::Op op) {
-    switch (op) {
+    switch (static_cast<uint32_t>(op)) {
       case spv::OpAccessChain:
       case spv::OpInBoundsAccessChain:
       case spv::OpCompositeExtract:
       case spv::OpCompositeConstruct:
+      case kOpCompositeConstructReplicate:
       case spv::OpVectorShuffle:
       case spv::OpCopyObject:
       case spv::OpBitcast:

@@ -8,6 +8,7 @@
 #include "shader/jit/compile_crew.hpp"
 #include "shader/lower/context.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
@@ -22,7 +23,7 @@ bool is_product(spv::Op op) { return op == spv::OpFMul || op == spv::OpVectorTim
 /// A product whose only use is a sum of the same block, both free to contract, waits for it. Decided on the SPIR-V alone, so that
 /// every slice and every width of the shader rounds alike.
 bool Lowering::delay(const Instruction& i, const BasicBlock& b) {
-  if (!is_product(i.op) || m.decoration(i.id).no_contraction) return false;
+  if (!is_product(i.op) || !may_contract(m, i)) return false;
   if (uses_.empty()) {
     uses_.resize(m.bound);
     for (const auto& [id, f] : m.functions) {
@@ -39,7 +40,7 @@ bool Lowering::delay(const Instruction& i, const BasicBlock& b) {
   const auto index = static_cast<uint32_t>(&i - m.instructions.data());
   if (use.count != 1 || use.user <= index || use.user >= b.end) return false;
   const Instruction& user = m.instructions[use.user];
-  if ((user.op != spv::OpFAdd && user.op != spv::OpFSub) || m.decoration(user.id).no_contraction) return false;
+  if ((user.op != spv::OpFAdd && user.op != spv::OpFSub) || !may_contract(m, user)) return false;
   frame().delayed[i.id] = &i;
   return true;
 }

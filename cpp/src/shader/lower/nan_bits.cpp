@@ -9,6 +9,7 @@
 
 #include "shader/lower/divergence.hpp"
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -57,6 +58,7 @@ Role role_of(const Module& m, const Instruction& i) {
     case spv::OpCopyObject:
     case spv::OpCopyLogical:
     case spv::OpCompositeConstruct:
+    case kOpCompositeConstructReplicate:
     case spv::OpCompositeExtract:
     case spv::OpCompositeInsert:
     case spv::OpVectorShuffle:
@@ -85,7 +87,7 @@ Role role_of(const Module& m, const Instruction& i) {
       break;
   }
   // Constants; images, whose texels may hold integers: filtering is theirs.
-  const bool constant = i.op >= spv::OpConstantTrue && i.op <= spv::OpSpecConstantOp;
+  const bool constant = is_constant(i.op);
   const bool image = i.op >= spv::OpSampledImage && i.op <= spv::OpImageRead;
   return constant || image ? Role::given : Role::arithmetic;
 }

@@ -7,6 +7,7 @@
 #include <cassert>
 
 #include "shader/spirv/interface.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/operands.hpp"
 
 namespace tilegpu::shader {
@@ -33,7 +34,8 @@ uint32_t differentiated(const Module& m, const Instruction& i) {
     case spv::OpFwidthFine:
       return 0;
     default:
-      return (i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap) || i.op == spv::OpGroupNonUniformRotateKHR
+      return (i.op >= spv::OpGroupNonUniformElect && i.op <= spv::OpGroupNonUniformQuadSwap) || i.op == spv::OpGroupNonUniformRotateKHR ||
+                     is_quad_vote(i.op)
                  ? 0
                  : kNone;
   }
@@ -41,9 +43,10 @@ uint32_t differentiated(const Module& m, const Instruction& i) {
 
 /// Operations on values alone: nothing but their operands and the pixel decides the result.
 bool is_plain(const Module& m, const Instruction& i) {
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {
     case spv::OpVectorShuffle:
     case spv::OpCompositeConstruct:
+    case kOpCompositeConstructReplicate:
     case spv::OpCompositeExtract:
     case spv::OpCopyObject:
     case spv::OpConvertFToU:

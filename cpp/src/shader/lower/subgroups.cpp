@@ -1,12 +1,13 @@
 // shader/lower/subgroups.cpp -- operations among the invocations of a subgroup: four lanes side by side, for any number of lanes.
 //
-// In: OpGroupNonUniform*. Out: shuffles within groups of four. Lanes that don't run take no part; what a shuffle takes from them is what
-// their registers hold. Sums of floats go by pairs, then pairs of pairs. Source: SPIR-V specification 1.6, section 3.32.24 "Non-Uniform
-// Instructions"; Vulkan specification, "Group Operations".
+// In: OpGroupNonUniform*. Out: shuffles within groups of four. A subgroup is a quad. Lanes that don't run take no part; what a shuffle
+// takes from them is what their registers hold. Sums of floats go by pairs, then pairs of pairs. Source: SPIR-V specification 1.6,
+// section 3.32.24 "Non-Uniform Instructions"; Vulkan specification, "Group Operations".
 #include <algorithm>
 #include <cassert>
 
 #include "shader/lower/context.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -17,8 +18,9 @@ constexpr uint32_t kLast = kSubgroupSize - 1;
 struct Subgroup {
   Lowering& l;
   const Ir& ir = l.ir;
-  /// Lanes that take part; null: all. Helper invocations don't: what they computed would be nobody's.
-  Value active = l.write_mask();
+  /// Lanes that take part; null: all. Helper invocations don't, as what they computed would be nobody's, where a shader does not ask for
+  /// full quads.
+  Value active = l.m.entry.has_mode(kExecutionModeRequireFullQuads) ? l.quad_mask() : l.write_mask();
 
   /// Each lane takes the lane of its group that `from` says of its place in it.
   template <class From>
@@ -212,13 +214,14 @@ Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s) {
 
 bool Lowering::subgroup(const Instruction& i) {
   const bool rotates = i.op == spv::OpGroupNonUniformRotateKHR;
-  if (!rotates && (i.op < spv::OpGroupNonUniformElect || i.op > spv::OpGroupNonUniformQuadSwap)) return false;
+  if (!rotates && !is_quad_vote(i.op) && (i.op < spv::OpGroupNonUniformElect || i.op > spv::OpGroupNonUniformQuadSwap)) return false;
   if (!compute && !fragment) {
     unsupported(op_name(i.op) + " is supported in compute and fragment shaders only");
     define(i.id, zero(i.type));
     return true;
   }
-  const Subgroup s{*this};
+  Subgroup s{*this};
+  if (is_quad_vote(i.op)) s.active = quad_mask();  // a quad's helper invocations vote, whatever the shader asks for
   const auto o = [&](uint32_t k) { return m.operand(i, k); };
   const auto yes = [&](Value v) { define(i.id, {i.type, {v}}); };
   const auto taken = [&](Value which) {
@@ -226,7 +229,13 @@ bool Lowering::subgroup(const Instruction& i) {
     r.type = i.type;
     define(i.id, r);
   };
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {  // some are of no enumeration that the headers have
+    case kOpGroupNonUniformQuadAll:
+      yes(ir.eq(s.ballot(ir.not_(vary(scalar(o(0))))), ir.ik(0)));
+      return true;
+    case kOpGroupNonUniformQuadAny:
+      yes(ir.ne(s.ballot(scalar(o(0))), ir.ik(0)));
+      return true;
     case spv::OpGroupNonUniformElect:
       yes(and_masks(s.active, ir.eq(ir.and_(s.running(), s.below()), ir.ik(0))));
       return true;

@@ -9,6 +9,7 @@
 #include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/module.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "tilegpu/shader.hpp"
 
 #include <algorithm>
@@ -122,7 +123,7 @@ std::vector<uint32_t> with_older_names(std::vector<uint32_t> words) {
 
 /// Empty, or what SPIRV-Tools says against the words.
 std::string validate(const std::vector<uint32_t>& module_words) {
-  const std::vector<uint32_t> words = with_older_names(without_languages(shader::for_validation(module_words)));
+  const std::vector<uint32_t> words = with_older_names(without_languages(shader::for_validation(shader::without_newer(module_words))));
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;
   size_t message_count = 0;
@@ -160,6 +161,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create_here(std::vector<uint32_t> word
 
   auto module = shader::parse(words, entry_point);
   if (!module) return Error{module.error().code, "shader '" + label + "': " + module.error().message};
+  if (std::string wrong = shader::check_newer(**module); !wrong.empty()) return invalid("is not valid SPIR-V: " + wrong);
   auto constants = shader::evaluate_constants(**module, {});
   if (!constants) return Error{constants.error().code, "shader '" + label + "': " + constants.error().message};
   auto reflection = shader::reflect(**module, std::move(*constants));

@@ -10,6 +10,7 @@
 #include "shader/spirv/constant_ops.hpp"
 #include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -180,7 +181,7 @@ Status Evaluator::evaluate(const Instruction& i) {
   if (words > kMaxConstantWords)
     return error("constant " + std::to_string(i.id) + " has " + std::to_string(count) + " scalars, all constants up to it " +
                  std::to_string(words) + "; the limit is " + std::to_string(kMaxConstantWords));
-  switch (i.op) {
+  switch (static_cast<uint32_t>(i.op)) {  // some are of no enumeration that the headers have
     case spv::OpConstantTrue:
     case spv::OpSpecConstantTrue:
       c.words = {1};
@@ -208,6 +209,14 @@ Status Evaluator::evaluate(const Instruction& i) {
       if (m.type(i.type).kind == Kind::cooperative_matrix && c.words.size() == 1) c.words.assign(count, c.words[0]);
       if (c.words.size() != count) return error("constant " + std::to_string(i.id) + " has the wrong number of parts");
       break;
+    case kOpConstantCompositeReplicate:
+    case kOpSpecConstantCompositeReplicate: {
+      const Constant* p = i.count == 1 ? out.find(m.operand(i, 0)) : nullptr;
+      if (!p || p->words.empty() || count % p->words.size())
+        return error("constant " + std::to_string(i.id) + " has a part that is no constant before it");
+      while (c.words.size() < count) c.words.insert(c.words.end(), p->words.begin(), p->words.end());
+      break;
+    }
     case spv::OpSpecConstantOp:
       if (Status s = spec_op(i, c); !s) return s;
       break;

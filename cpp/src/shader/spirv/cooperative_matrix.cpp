@@ -110,7 +110,7 @@ std::vector<uint32_t> Translation::run() {
 
 }  // namespace
 
-void result_and_type(spv::Op op, bool& has_result, bool& has_type) {
+void known_result_and_type(spv::Op op, bool& has_result, bool& has_type) {
   if (!is_cooperative(op)) return spv::HasResultAndType(op, &has_result, &has_type);
   has_result = op != kOpCooperativeMatrixStore;
   has_type = has_result && op != kOpTypeCooperativeMatrix;

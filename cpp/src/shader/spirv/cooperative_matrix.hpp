@@ -25,8 +25,8 @@ inline bool is_cooperative(spv::Op op) { return op >= kOpTypeCooperativeMatrix &
 /// A value, or a matrix, is read from memory.
 inline bool is_load(spv::Op op) { return op == spv::OpLoad || op == kOpCooperativeMatrixLoad; }
 
-/// Has an instruction a result, and a type of it?
-void result_and_type(spv::Op op, bool& has_result, bool& has_type);
+/// Has an instruction a result, and a type of it? Of this extension's and of those that the headers know.
+void known_result_and_type(spv::Op op, bool& has_result, bool& has_type);
 
 /// "CooperativeMatrixLoadKHR"; null: none of these.
 const char* cooperative_name(spv::Op op);

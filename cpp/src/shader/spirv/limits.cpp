@@ -6,6 +6,7 @@
 #include <set>
 
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/workgroup.hpp"
 #include "shader_abi/abi.hpp"
 #include "tilegpu/pipeline.hpp"
@@ -68,7 +69,7 @@ struct Checker {
       if (const uint32_t spec_id = m.decoration(id).spec_id; spec_id != kNone)
         text += (text.empty() ? "" : ", ") + name_of(id, "constant") + " (constant_id " + std::to_string(spec_id) + ", here " +
                 std::to_string(static_cast<int32_t>(constants.word(id))) + ")";
-      const bool made = i->op == spv::OpSpecConstantOp || i->op == spv::OpSpecConstantComposite;
+      const bool made = i->op == spv::OpSpecConstantOp || i->op == spv::OpSpecConstantComposite || is_replicated_constant(i->op);
       for (uint32_t k = i->op == spv::OpSpecConstantOp ? 1 : 0; made && k < i->count; ++k) work.push_back(m.operand(*i, k));
     }
     return text.empty() ? "" : "; it is made of " + text;

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/normalize.hpp"
 #include "shader/spirv/operands.hpp"
 
@@ -45,8 +46,6 @@ constexpr size_t kMaxGroup = 64;
 
 bool is_type(spv::Op op) { return (op >= spv::OpTypeVoid && op <= spv::OpTypeForwardPointer) || op == kOpTypeCooperativeMatrix; }
 
-bool is_constant(spv::Op op) { return op >= spv::OpConstantTrue && op <= spv::OpSpecConstantOp && op != spv::OpConstantSampler; }
-
 /// Decorations with a number, and those without; others say nothing that is needed here.
 constexpr std::pair<spv::Decoration, uint32_t Decorations::*> kNumbers[] = {
     {spv::DecorationLocation, &Decorations::location},
@@ -61,6 +60,7 @@ constexpr std::pair<spv::Decoration, uint32_t Decorations::*> kNumbers[] = {
     {spv::DecorationArrayStride, &Decorations::array_stride_B},
     {spv::DecorationMatrixStride, &Decorations::matrix_stride_B},
     {spv::DecorationFPRoundingMode, &Decorations::fp_rounding_mode},
+    {spv::DecorationFPFastMathMode, &Decorations::fast_math},
     {spv::DecorationStream, &Decorations::stream},
     {spv::DecorationXfbBuffer, &Decorations::xfb_buffer},
     {spv::DecorationXfbStride, &Decorations::xfb_stride_B},
@@ -115,7 +115,8 @@ struct Reader {
 /// decides nothing.
 bool Reader::is_debug_information(const Instruction& i) {
   if (i.op == spv::OpExtInstImport && literal(m, i, 0).starts_with("NonSemantic.")) non_semantic_sets.insert(i.id);
-  return i.op == spv::OpLine || i.op == spv::OpNoLine || (i.op == spv::OpExtInst && non_semantic_sets.count(m.operand(i, 0)));
+  return i.op == spv::OpLine || i.op == spv::OpNoLine ||
+         ((i.op == spv::OpExtInst || i.op == kOpExtInstWithForwardRefs) && non_semantic_sets.count(m.operand(i, 0)));
 }
 
 /// Words into instructions.

@@ -103,6 +103,7 @@ struct Decorations {
   bool nonwritable = false, nonreadable = false, coherent = false, volatile_ = false;
   bool no_contraction = false, invariant = false, relaxed_precision = false;
   uint32_t fp_rounding_mode = kNone;                              // spv::FPRoundingMode
+  uint32_t fast_math = kNone;                                     // FPFastMathMode's bits
   bool patch = false;                                             // of tessellation: one for all vertices
   bool of_corners = false;                                        // PerVertexKHR
   bool of_primitive = false;                                      // PerPrimitiveEXT

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/newer_extensions.hpp"
 
 namespace tilegpu::shader {
 
@@ -96,6 +97,9 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityGroupNonUniformClustered,
     spv::CapabilityGroupNonUniformQuad,
     spv::CapabilityGroupNonUniformRotateKHR,
+    kCapabilityQuadControl,
+    kCapabilityReplicatedComposites,
+    kCapabilityFloatControls2,  // what may be contracted; nothing else is ever done for speed
     spv::CapabilitySubgroupBallotKHR,
     spv::CapabilitySubgroupVoteKHR,
     spv::CapabilityExpectAssumeKHR,
@@ -211,6 +215,7 @@ std::string builtin_name(uint32_t builtin) {
 }
 
 std::string op_name(spv::Op op) {
+  if (const char* own = newer_name(op)) return std::string("Op") + own;
   if (const char* own = cooperative_name(op)) return std::string("Op") + own;
   const char* name = spvOpcodeString(static_cast<uint32_t>(op));
   return name && *name && std::string(name) != "unknown" ? std::string("Op") + name
