@@ -182,6 +182,13 @@ void what_is_presented_is_looked_at() {
     VkSwapchainKHR none = nullptr;
     CHECK(c.create(c.p.device, &info, nullptr, &none) == VK_ERROR_INITIALIZATION_FAILED && !none && c.p.heard("can't be presented"));
   }
+  for (const VkColorSpaceKHR space : {VK_COLOR_SPACE_HDR10_ST2084_EXT, VK_COLOR_SPACE_DISPLAY_P3_NONLINEAR_EXT}) {
+    VkSwapchainCreateInfoKHR info{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
+    info.surface = c.surface, info.minImageCount = 2, info.imageFormat = VK_FORMAT_R8G8B8A8_UNORM, info.imageColorSpace = space;
+    info.imageExtent = {kWidth_px, kHeight_px}, info.imageArrayLayers = 1, info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    VkSwapchainKHR none = nullptr;
+    CHECK(c.create(c.p.device, &info, nullptr, &none) == VK_ERROR_INITIALIZATION_FAILED && !none && c.p.heard("imageColorSpace is"));
+  }
   const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, VK_PRESENT_MODE_FIFO_KHR);
   uint32_t index = 0;
   CHECK(c.acquire(c.p.device, chain, ~uint64_t{0}, nullptr, nullptr, &index) == VK_SUCCESS);

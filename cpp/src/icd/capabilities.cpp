@@ -39,6 +39,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_wayland_surface,
     Extension::EXT_headless_surface,
     Extension::EXT_surface_maintenance1,
+    Extension::EXT_swapchain_colorspace,  // names of more spaces, of which windows have the one that all have
     Extension::EXT_debug_utils,
     Extension::EXT_debug_report,
     // device

@@ -184,6 +184,10 @@ VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateI
     return fail(device, VK_ERROR_INITIALIZATION_FAILED,
                 "swapchain: imageFormat is " + format_name(pCreateInfo->imageFormat) +
                     ", which can't be presented; vkGetPhysicalDeviceSurfaceFormatsKHR says what can");
+  if (pCreateInfo->imageColorSpace != VK_COLOR_SPACE_SRGB_NONLINEAR_KHR)
+    return fail(device, VK_ERROR_INITIALIZATION_FAILED,
+                "swapchain: imageColorSpace is " + std::to_string(pCreateInfo->imageColorSpace) +
+                    "; windows get sRGB's numbers (VK_COLOR_SPACE_SRGB_NONLINEAR_KHR), as vkGetPhysicalDeviceSurfaceFormatsKHR says");
   if (pCreateInfo->imageArrayLayers != 1) return fail(device, VK_ERROR_INITIALIZATION_FAILED, "swapchain: imageArrayLayers must be 1");
   using Scaling = VkSwapchainPresentScalingCreateInfoEXT;
   if (const auto* scaling = find_next<Scaling>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_SCALING_CREATE_INFO_EXT);
