@@ -92,15 +92,16 @@ def run(dev: tg.Device, module: bytes, constants: dict[int, int] | None = None) 
 
 REPLICATED = text_of(
     """%v = OpCompositeConstructReplicateEXT %float3 %x
-%m = OpCompositeConstructReplicateEXT %mat %v
-%a = OpCompositeConstructReplicateEXT %array %v
+%q = OpCompositeConstruct %float3 %x %half %half
+%m = OpCompositeConstructReplicateEXT %mat %q
+%a = OpCompositeConstructReplicateEXT %array %q
 %s = OpCompositeConstructReplicateEXT %pair %a
 %s1 = OpCompositeExtract %array %s 1
 OpStore %local %s1
 %last = OpISub %uint %length %three
 %at = OpAccessChain %pfloat %local %last %zero
 %e = OpLoad %float %at
-%m2 = OpCompositeExtract %float %m 1 2
+%m2 = OpCompositeExtract %float %m 1 0
 %c = OpCompositeExtract %float %carray 3 1
 %d = OpCompositeExtract %uint %cvector 2
 %ds = OpCompositeExtract %uint %sarray 4
