@@ -33,7 +33,8 @@ constexpr VkFormat kColor = VK_FORMAT_R8G8B8A8_UNORM, kDepth = VK_FORMAT_D32_SFL
 #define TILEGPU_OTHER_COMMANDS(X) \
   X(CmdBeginRenderingKHR) X(CmdEndRenderingKHR) X(CmdSetLineWidth) X(CmdSetDepthBias) X(CmdSetBlendConstants) X(CmdSetDepthBounds) \
   X(CmdSetStencilCompareMask) X(CmdSetStencilWriteMask) X(CmdSetStencilReference) X(CmdSetLineStippleEXT) X(CmdSetSampleLocationsEXT) \
-  X(CmdSetColorWriteEnableEXT) X(CmdSetFragmentShadingRateKHR) X(CmdDrawMeshTasksEXT) X(CmdDrawIndexed) X(CmdBindIndexBuffer)
+  X(CmdSetColorWriteEnableEXT) X(CmdSetFragmentShadingRateKHR) X(CmdDrawMeshTasksEXT) X(CmdDrawIndexed) X(CmdBindIndexBuffer) \
+  X(CmdSetDiscardRectangleEXT) X(CmdSetDiscardRectangleEnableEXT) X(CmdSetDiscardRectangleModeEXT)
 // clang-format on
 
 struct Vertex {
@@ -134,6 +135,8 @@ struct Look {
   VkCompareOp depth_op = VK_COMPARE_OP_LESS;
   VkStencilOpState stencil = {VK_STENCIL_OP_KEEP, VK_STENCIL_OP_INCREMENT_AND_CLAMP, VK_STENCIL_OP_KEEP, VK_COMPARE_OP_EQUAL, 255, 255, 1};
   VkLogicOp logic_op = VK_LOGIC_OP_XOR;
+  std::vector<VkRect2D> cut;  ///< discard rectangles: none, or two, as those that others set stay
+  VkDiscardRectangleModeEXT cut_mode = VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT;
   std::array<VkPipelineColorBlendAttachmentState, 2> blend = {
       {{0, VK_BLEND_FACTOR_SRC_ALPHA, VK_BLEND_FACTOR_ONE, VK_BLEND_OP_ADD, VK_BLEND_FACTOR_ONE, VK_BLEND_FACTOR_ZERO, VK_BLEND_OP_ADD, 15},
        {0, VK_BLEND_FACTOR_DST_COLOR, VK_BLEND_FACTOR_CONSTANT_COLOR, VK_BLEND_OP_SUBTRACT, VK_BLEND_FACTOR_ZERO, VK_BLEND_FACTOR_ONE,
@@ -188,11 +191,11 @@ struct ShaderObjectScene : Program {
     std::vector<const char*> extensions = {"VK_KHR_dynamic_rendering", "VK_EXT_shader_object"};
     chain(rendering, next), chain(objects, next);
     if (all) {
-      for (const char* more :
-           {"VK_EXT_mesh_shader", "VK_EXT_depth_clip_enable", "VK_EXT_depth_clip_control", "VK_EXT_depth_clamp_control",
-            "VK_EXT_line_rasterization", "VK_EXT_provoking_vertex", "VK_EXT_conservative_rasterization", "VK_EXT_sample_locations",
-            "VK_EXT_blend_operation_advanced", "VK_EXT_color_write_enable", "VK_EXT_vertex_attribute_divisor",
-            "VK_KHR_fragment_shading_rate", "VK_EXT_transform_feedback", "VK_KHR_dynamic_rendering_local_read"})
+      for (const char* more : {"VK_EXT_mesh_shader", "VK_EXT_depth_clip_enable", "VK_EXT_depth_clip_control", "VK_EXT_depth_clamp_control",
+                               "VK_EXT_line_rasterization", "VK_EXT_provoking_vertex", "VK_EXT_conservative_rasterization",
+                               "VK_EXT_sample_locations", "VK_EXT_blend_operation_advanced", "VK_EXT_color_write_enable",
+                               "VK_EXT_vertex_attribute_divisor", "VK_KHR_fragment_shading_rate", "VK_EXT_transform_feedback",
+                               "VK_KHR_dynamic_rendering_local_read", "VK_EXT_discard_rectangles"})
         extensions.push_back(more);
       chain(mesh, next), chain(clip, next), chain(control, next), chain(clamp, next), chain(lines, next), chain(provoking, next);
       chain(advanced, next), chain(writes, next), chain(divisor, next), chain(rate, next), chain(streams, next);
@@ -313,6 +316,9 @@ struct ShaderObjectScene : Program {
     const VkFragmentShadingRateCombinerOpKHR keep[2] = {};
     CmdSetFragmentShadingRateKHR(c, &l.rate, keep);
     CmdSetRasterizationStreamEXT(c, 0);
+    CmdSetDiscardRectangleEnableEXT(c, !l.cut.empty());
+    if (!l.cut.empty()) CmdSetDiscardRectangleEXT(c, 0, static_cast<uint32_t>(l.cut.size()), l.cut.data());
+    if (!l.cut.empty()) CmdSetDiscardRectangleModeEXT(c, l.cut_mode);
   }
   void set_tests(VkCommandBuffer c, const Look& l) {
     CmdSetDepthTestEnableEXT(c, l.depth_test), CmdSetDepthWriteEnableEXT(c, l.depth_write), CmdSetDepthCompareOpEXT(c, l.depth_op);
@@ -423,8 +429,14 @@ struct ShaderObjectScene : Program {
     VkPipelineColorBlendStateCreateInfo blending{VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, &writes};
     blending.logicOpEnable = l.logic, blending.logicOp = l.logic_op, blending.attachmentCount = 2, blending.pAttachments = blend.data();
     std::copy(l.constants, l.constants + 4, blending.blendConstants);
-    const VkPipelineFragmentShadingRateStateCreateInfoKHR rate{VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_STATE_CREATE_INFO_KHR,
-                                                               nullptr, l.rate};
+    const VkPipelineDiscardRectangleStateCreateInfoEXT cut{VK_STRUCTURE_TYPE_PIPELINE_DISCARD_RECTANGLE_STATE_CREATE_INFO_EXT,
+                                                           nullptr,
+                                                           0,
+                                                           l.cut_mode,
+                                                           static_cast<uint32_t>(l.cut.size()),
+                                                           l.cut.data()};
+    const VkPipelineFragmentShadingRateStateCreateInfoKHR rate{VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_STATE_CREATE_INFO_KHR, &cut,
+                                                               l.rate};
     const VkFormat formats[] = {kColor, kColor}, of_depth = depth_format ? kDepth : VK_FORMAT_UNDEFINED;
     const VkPipelineRenderingCreateInfo rendering{
         VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, &rate, 0, 2, formats, of_depth, of_depth};

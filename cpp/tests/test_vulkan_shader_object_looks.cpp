@@ -43,6 +43,9 @@ void choose_rasterization(Random& r, bool triangles, bool four, Look& l) {
   l.instances = 1 + r.below(3), l.divisor = r.below(3);
   if (r.rarely()) l.viewports = {{static_cast<float>(r.below(10)), static_cast<float>(r.below(10)), 20, 24, 0.125F, 1}};
   if (r.rarely()) l.scissors = {{{static_cast<int32_t>(r.below(10)), static_cast<int32_t>(r.below(10))}, {r.below(22), r.below(22)}}};
+  if (r.rarely())
+    l.cut = {{{static_cast<int32_t>(r.below(20)), 4}, {r.below(12), 20}}, {{6, static_cast<int32_t>(r.below(20))}, {18, r.below(9)}}};
+  l.cut_mode = r.one<VkDiscardRectangleModeEXT>(2);
   if (!four && r.rarely()) l.rate = {1 + r.below(2), 1 + r.below(2)};
 }
 

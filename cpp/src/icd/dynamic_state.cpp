@@ -310,12 +310,15 @@ void VKAPI_CALL CmdSetSampleLocationsEXT(VkCommandBuffer commandBuffer, const Vk
 void VKAPI_CALL CmdSetDiscardRectangleEXT(VkCommandBuffer commandBuffer, uint32_t firstDiscardRectangle, uint32_t discardRectangleCount,
                                           const VkRect2D* pDiscardRectangles) {
   if (discardRectangleCount == 0) return;  // which would leave none
+  note_given(commandBuffer, DynamicState::discard_rectangle);
   record(commandBuffer, commandBuffer->core->set_discard_rectangles(firstDiscardRectangle, {pDiscardRectangles, discardRectangleCount}));
 }
 void VKAPI_CALL CmdSetDiscardRectangleEnableEXT(VkCommandBuffer commandBuffer, VkBool32 discardRectangleEnable) {
+  note_given(commandBuffer, DynamicState::discard_rectangle_enable);
   commandBuffer->core->set_discard_rectangle_enable(discardRectangleEnable);
 }
 void VKAPI_CALL CmdSetDiscardRectangleModeEXT(VkCommandBuffer commandBuffer, VkDiscardRectangleModeEXT discardRectangleMode) {
+  note_given(commandBuffer, DynamicState::discard_rectangle_mode);
   commandBuffer->core->set_discard_rectangle_mode(discardRectangleMode);
 }
 void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT mode) {

@@ -136,6 +136,8 @@ DynamicStates optional_states(const VkDevice_T& device, const BoundShaders& boun
   unless(stipples, states({S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple}));
   unless(f.pipelineFragmentShadingRate && fragment, states({S::fragment_shading_rate}));
   unless(f.geometryStreams && bound.graphics[kGeometry], states({S::rasterization_stream}));
+  // Those of pipelines are off where nobody set them, too.
+  out.bits |= states({S::discard_rectangle, S::discard_rectangle_enable, S::discard_rectangle_mode}).bits;
   return out;
 }
 
