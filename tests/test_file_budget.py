@@ -9,6 +9,7 @@ import re
 import struct
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -428,6 +429,42 @@ def test_a_decoder_of_draco_that_ends_is_an_error(tmp_path: Path, monkeypatch: p
             with pytest.raises(ModelError, match=message):
                 load_model(path)
     assert len(load_model(path).parts) == 1
+
+
+def test_a_program_around_the_decoder_of_draco(tmp_path: Path) -> None:
+    """A child by fork while the error of a broken stream is kept, paths that are no text, SIGPIPE that ends programs, no decoder."""
+    good = write(tmp_path / "a.gltf", draco_of_many_attributes(1))
+    broken = json.loads(good.read_text())
+    uri = broken["buffers"][0]["uri"]
+    broken["buffers"][0]["uri"] = uri[: len(uri) // 2] + "A" * (len(uri) - len(uri) // 2 - 2) + uri[-2:]
+    bad = write(tmp_path / "b.gltf", broken)
+    program = f"""
+        import gc, os, pathlib, signal, sys, warnings
+        from tilegpu.scene.model import load_model
+        from tilegpu.scene.model_file import ModelError
+        warnings.simplefilter("ignore")
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        sys.path.append(pathlib.Path("/tmp"))
+        kept = None
+        try:
+            load_model({str(bad)!r})
+        except ModelError as error:
+            kept = error
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            kept = None
+            gc.collect()
+            os._exit(len(load_model({str(good)!r}).parts))
+        print(kept is not None, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        for sys.executable in ("/bin/true", "/nothing/python"):
+            try:
+                load_model({str(good)!r})
+            except ModelError as error:
+                print(str(error).partition("its decoder")[2].partition(":")[0])
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.splitlines() == ["True 1", " ended", ", /nothing/python, can't be started"], done
 
 
 @pytest.mark.parametrize("level", range(0, 11, 2))

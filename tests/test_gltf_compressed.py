@@ -17,8 +17,6 @@ import numpy as np
 import pytest
 
 from gltf_documents import TRIANGLE, Builder, png
-from tilegpu.scene import gltf_draco
-from tilegpu.scene.draco import DracoDecoder
 from tilegpu.scene.meshopt import MeshoptError, decode
 from tilegpu.scene.model import ModelError, load_model
 
@@ -227,16 +225,14 @@ def test_what_is_wrong_with_draco_is_said(tmp_path: Path, what: str) -> None:
         load_model(b.glb(tmp_path / "a.glb"))
 
 
-def test_broken_draco_and_values_that_do_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    decoder = DracoDecoder()  # one process for all
-    monkeypatch.setattr(gltf_draco, "DracoDecoder", lambda: decoder)
+def test_broken_draco_and_values_that_do_not_fit(tmp_path: Path) -> None:
     b = draco_model()
     b.json["accessors"][0]["componentType"] = 5120
     with pytest.raises(ModelError, match=r"POSITION: has float32 from .*accessors\[0\] says int8"):
         load_model(b.glb(tmp_path / "a.glb"))
     b = draco_model()
     whole, choose, refused = b.data, random.Random(4), 0
-    for _ in range(60):
+    for _ in range(30):
         broken = bytearray(whole)
         for _ in range(3):
             broken[choose.randrange(5, len(broken))] = choose.randrange(256)
@@ -245,7 +241,7 @@ def test_broken_draco_and_values_that_do_not_fit(tmp_path: Path, monkeypatch: py
             load_model(b.glb(tmp_path / "b.glb"))
         except ModelError:
             refused += 1
-    assert refused > 10
+    assert refused > 5
 
 
 def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:

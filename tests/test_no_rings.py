@@ -105,6 +105,26 @@ def mistaken(dev: tg.Device, path: Path) -> None:
         rp.draw("nothing", count=3)  # type: ignore[arg-type]
 
 
+def wrong_arguments(dev: tg.Device, path: Path) -> None:
+    """Each holds an image while it is refused."""
+    out, pipe = dev.image((8, 8), FORMAT), dev.pipeline(VERT, TEXTURED, color=[FORMAT])
+    calls: list[Callable[[], object]] = [
+        lambda: dev.render_pass(color=out, foo=1),  # type: ignore[call-arg]
+        lambda: dev.copy(out, out, foo=2),  # type: ignore[call-overload]
+        lambda: out.save(),  # type: ignore[call-arg]
+        lambda: tg.Attachment(out, foo=1),  # type: ignore[call-arg]
+        lambda: dev.blit(out),  # type: ignore[call-arg]
+        lambda: tg.Texture(out),  # type: ignore[call-arg]
+        lambda: dev.sampler(fo=1),  # type: ignore[call-arg]
+    ]
+    for call in calls:
+        with pytest.raises(tg.Error):
+            call()
+    for wrong in ({"t": out, "u": out}, {"t": dev.sampler()}, {}):
+        with pytest.raises(tg.Error), dev.render_pass(color=[tg.Attachment(out, clear=BLACK)]) as rp:
+            rp.draw(pipe, count=3, bind=wrong)
+
+
 def secondary(dev: tg.Device, path: Path) -> None:
     pipe, out = dev.pipeline(VERT, FRAG, color=[FORMAT]), dev.image((8, 8), FORMAT)
     with dev.secondary(color=[FORMAT]) as part:
@@ -129,7 +149,8 @@ def device(dev: tg.Device, path: Path) -> None:
     draw(tg.Device(threads=1, cache_dir="off"), path)
 
 
-WORK = [draw, depth, samples, texture, descriptor_set, dispatch, views, frame, explained, mistaken, secondary, transfers, scene, device]
+WORK = [draw, depth, samples, texture, descriptor_set, dispatch, views, frame, explained, mistaken, wrong_arguments, secondary, transfers]
+WORK += [scene, device]
 
 
 @pytest.mark.parametrize("work", WORK)

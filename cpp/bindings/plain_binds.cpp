@@ -166,8 +166,8 @@ bool PlainBinds::is_as_it_was(const Known& known) {
       return false;
     }
   }
-  for (const auto& [slot, weak] : known.uses)
-    if (!object_of(weak)) return false;
+  for (const Use& use : known.uses)
+    if (!object_of(use.weak)) return false;
   return std::all_of(known.views.begin(), known.views.end(), [](const Ptr<ImageView>& view) { return is_defined(*view); });
 }
 
@@ -195,8 +195,11 @@ bool PlainBinds::take(PyObject* bind, uint64_t pass, Bound& out) {
 
 void PlainBinds::note(Known& known, uint64_t pass, py::list notes) {
   if (std::exchange(known.pass, pass) == pass) return;
-  for (const auto& [slot, weak] : known.uses)
-    notes.append(py::make_tuple(py::handle(use_of_descriptor()), py::make_tuple(slot, object_of(weak))));
+  for (const Use& use : known.uses) {
+    py::object thing = py::reinterpret_borrow<py::object>(object_of(use.weak));
+    if (!use.view.is_none()) thing = use.view.attr("of")(thing);
+    notes.append(py::make_tuple(py::handle(use_of_descriptor()), py::make_tuple(use.slot, thing)));
+  }
 }
 
 void PlainBinds::record(const Bound& bound, CommandBuffer& recorder, Device& device, ArgumentArena* arena, Sets& now) const {

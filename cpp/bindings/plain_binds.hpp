@@ -31,14 +31,18 @@ class PlainBinds {
     uint32_t set = 0, binding = 0;
     std::vector<std::pair<PyObject*, py::object>> attributes;  // names, values
   };
+  /// Of a slot: what it was given, weak; of a view its image, which lives longer, and what the image keeps of the view (KeptView).
+  struct Use {
+    py::object slot, weak, view;
+  };
   /// Values that were bound together, and the sets that the general way made of them. What else is in the sets is not theirs.
   struct Known {
     std::vector<Value> values;
     std::vector<std::pair<uint32_t, Ptr<DescriptorSet>>> sets;
     std::vector<Ptr<ImageView>> views;                       // that shaders may read
     std::vector<std::pair<py::object, py::object>> buffers;  // weak; what was known of their numbers
-    std::vector<std::pair<py::object, py::object>> uses;     // slots; what they were given, weak
-    uint64_t pass = 0;                                       // that looked at it last
+    std::vector<Use> uses;
+    uint64_t pass = 0;  // that looked at it last
   };
   /// What a draw binds.
   struct Bound {

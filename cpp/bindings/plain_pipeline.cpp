@@ -24,7 +24,8 @@ py::object watched(py::object object) {
 
 /// What the general way bound: values, the sets that it made, what of them was used how, views that shaders may read.
 void keep_bound(PlainPipeline& pipeline, const std::vector<Given>& values, std::vector<std::pair<uint32_t, Ptr<DescriptorSet>>> sets,
-                const std::vector<std::pair<py::object, py::object>>& uses, std::vector<Ptr<ImageView>> views, const py::list& buffers) {
+                const std::vector<std::tuple<py::object, py::object, py::object>>& uses, std::vector<Ptr<ImageView>> views,
+                const py::list& buffers) {
   PlainBinds::Known known;
   for (const auto& [name, value, set, binding, attributes] : values) {
     const bool pair = PyTuple_CheckExact(value.ptr()) && PyTuple_GET_SIZE(value.ptr()) == 2;
@@ -35,9 +36,9 @@ void keep_bound(PlainPipeline& pipeline, const std::vector<Given>& values, std::
       one.attributes.emplace_back(PyUnicode_InternFromString(attribute.c_str()), watched(value.attr(attribute.c_str())));
   }
   known.sets = std::move(sets), known.views = std::move(views);
-  for (const auto& [slot, thing] : uses) known.uses.emplace_back(slot, watched(thing));
-  for (const auto& [slot, weak] : known.uses)
-    if (!PyWeakref_Check(weak.ptr())) return;
+  for (const auto& [slot, thing, view] : uses) known.uses.push_back({slot, watched(thing), view});
+  for (const PlainBinds::Use& use : known.uses)
+    if (!PyWeakref_Check(use.weak.ptr())) return;
   for (const py::handle buffer : buffers)
     known.buffers.emplace_back(watched(py::reinterpret_borrow<py::object>(buffer)), buffer.attr("_known"));
   pipeline.binds->keep(std::move(known));

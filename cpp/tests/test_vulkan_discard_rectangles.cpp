@@ -183,6 +183,12 @@ void test_refusals() {
     CHECK(s.CreateGraphicsPipelines(s.device, nullptr, 1, &info, nullptr, &refused) != VK_SUCCESS && !refused);
     CHECK(s.heard("discardRectangleCount is 9; maxDiscardRectangles is 8"));
     s.said.clear();
+    VkPipelineDiscardRectangleStateCreateInfoEXT mode = rectangles;
+    mode.discardRectangleCount = 1, mode.discardRectangleMode = static_cast<VkDiscardRectangleModeEXT>(77);
+    info.pNext = &mode;
+    CHECK(s.CreateGraphicsPipelines(s.device, nullptr, 1, &info, nullptr, &refused) != VK_SUCCESS && !refused);
+    CHECK(s.heard("discardRectangleMode is 77; it must be"));
+    s.said.clear();
     info.pNext = &rendering;
   });
   s.DestroyPipeline(s.device, made, nullptr);

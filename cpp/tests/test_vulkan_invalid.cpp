@@ -87,6 +87,13 @@ void subpasses_are_of_the_render_pass() {
     CHECK(p.heard("lies beyond its 4 bytes of data"));
     p.said.clear();
   }
+  const VkSpecializationMapEntry word_of{0, 0, 4};
+  for (const VkSpecializationInfo& data : {VkSpecializationInfo{1, &word_of, 4, nullptr}, VkSpecializationInfo{1, nullptr, 4, &word}}) {
+    stage.pSpecializationInfo = &data;
+    CHECK(p.CreateGraphicsPipelines(p.device, nullptr, 1, &info, nullptr, &pipeline) != VK_SUCCESS);
+    CHECK(p.heard("pMapEntries or pData is null"));
+    p.said.clear();
+  }
   // Two that fail: both are tried, or the first alone; handles are null, feedback is there.
   const VkSpecializationInfo beyond{1, &entries[1], 4, &word};
   stage.pSpecializationInfo = &beyond;

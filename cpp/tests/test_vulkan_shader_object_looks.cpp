@@ -103,6 +103,43 @@ void test_looks(ShaderObjectScene& s, uint32_t seed, uint32_t cases) {
   for (const auto& list : lists) s.destroy(list);
 }
 
+/// Values that no enumeration has, a shader that is gone: said, and no draw.
+void test_what_is_none(ShaderObjectScene& s) {
+  const auto refused = [&](const char* why, const std::function<void(VkCommandBuffer)>& body) {
+    s.said.clear();
+    const VkCommandBuffer c = s.begin();
+    body(c);
+    CHECK_MESSAGE(s.EndCommandBuffer(c) != VK_SUCCESS && s.heard(why), why);
+    s.said.clear();
+  };
+#define TILEGPU_VALUE(command, Type) \
+  for (const int value : {77, -1}) refused(": the value is", [&](VkCommandBuffer c) { s.command(c, static_cast<Type>(value)); });
+  TILEGPU_VALUE(CmdSetCullModeEXT, VkCullModeFlags)
+  TILEGPU_VALUE(CmdSetFrontFaceEXT, VkFrontFace)
+  TILEGPU_VALUE(CmdSetPrimitiveTopologyEXT, VkPrimitiveTopology)
+  TILEGPU_VALUE(CmdSetDepthCompareOpEXT, VkCompareOp)
+  TILEGPU_VALUE(CmdSetLogicOpEXT, VkLogicOp)
+  TILEGPU_VALUE(CmdSetPolygonModeEXT, VkPolygonMode)
+  TILEGPU_VALUE(CmdSetProvokingVertexModeEXT, VkProvokingVertexModeEXT)
+  TILEGPU_VALUE(CmdSetTessellationDomainOriginEXT, VkTessellationDomainOrigin)
+  TILEGPU_VALUE(CmdSetConservativeRasterizationModeEXT, VkConservativeRasterizationModeEXT)
+  TILEGPU_VALUE(CmdSetDiscardRectangleModeEXT, VkDiscardRectangleModeEXT)
+  TILEGPU_VALUE(CmdSetLineRasterizationModeEXT, VkLineRasterizationModeEXT)
+#undef TILEGPU_VALUE
+  refused("vkCmdSetStencilOp: the value is 8", [&](VkCommandBuffer c) {
+    s.CmdSetStencilOpEXT(c, VK_STENCIL_FACE_FRONT_BIT, VK_STENCIL_OP_KEEP, static_cast<VkStencilOp>(8), VK_STENCIL_OP_KEEP,
+                         VK_COMPARE_OP_LESS);
+  });
+  const auto list = s.shaders(*kKinds[0], false);
+  refused("was destroyed since it was bound", [&](VkCommandBuffer c) {
+    s.begin_pass(c);
+    s.set(c, Look{}), s.bind(c, *kKinds[0], list);
+    s.destroy(list);
+    s.draw(c, *kKinds[0], Look{});
+    s.CmdEndRenderingKHR(c);
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -114,6 +151,7 @@ int main() {
     setenv("TILEGPU_LANES", way.lanes, 1), setenv("TILEGPU_THREADS", way.threads, 1);
     ShaderObjectScene s;
     test_looks(s, seed++, 20);
+    test_what_is_none(s);
   }
   return finish("test_vulkan_shader_object_looks");
 }

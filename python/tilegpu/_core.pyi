@@ -542,7 +542,7 @@ class PlainPipeline:
         self,
         values: Sequence[tuple[str, Any, int, int, Sequence[str]]],
         sets: Sequence[tuple[int, DescriptorSet]],
-        uses: Sequence[tuple[Any, Any]],
+        uses: Sequence[tuple[Any, Any, Any]],
         views: Sequence[ImageView],
         buffers: list[Any],
     ) -> None: ...

@@ -23,7 +23,7 @@ from tilegpu.descriptor_writer import (
     warn_short,
 )
 from tilegpu.errors import ValidationError, candidates
-from tilegpu.image import Image, ImageView, Texture, image_of
+from tilegpu.image import Image, ImageView, KeptView, Texture, image_of
 from tilegpu.interface import Binding, Interface
 from tilegpu.program import Program
 from tilegpu.sampler import Sampler
@@ -235,7 +235,10 @@ class DescriptorBinder:
                 except ValidationError as error:
                     wrong = wrong or error
             if wrong is not None:
-                raise wrong
+                try:
+                    raise wrong
+                finally:
+                    del wrong  # no ring of it and this frame
 
     def take(self) -> None:
         """What was bound last is used: something is drawn, or dispatched."""
@@ -315,7 +318,10 @@ class DescriptorBinder:
                     wrong = None
                     break
             if wrong is not None:
-                raise wrong
+                try:
+                    raise wrong
+                finally:
+                    del wrong  # no ring of it and this frame
             if Contents in map(type, (one.thing for one in elements)) and binding.descriptor == "storage_buffer":
                 access = pipeline.accesses.get((number, at))
                 if access is not None and (access.vertex_writes or access.fragment_writes):
@@ -379,8 +385,10 @@ class DescriptorBinder:
             return
         if not given or sum(parts) > _MOST_PARTS:
             return
-        uses = [(one.slot, one.thing) for one in held if not isinstance(one.thing, (Sampler, Contents))]
-        buffers = [t if isinstance(t, Buffer) else t.buffer for _, t in uses if isinstance(t, (Buffer, BufferSlice, BufferView))]
+        things = [(one.slot, one.thing) for one in held if not isinstance(one.thing, (Sampler, Contents))]
+        # Views are there while somebody has them, and the passes that had these end; images stay as long as the program has them.
+        uses = [(slot, t.image, KeptView(t)) if isinstance(t, ImageView) else (slot, t, None) for slot, t in things]
+        buffers = [t if isinstance(t, Buffer) else t.buffer for _, t in things if isinstance(t, (Buffer, BufferSlice, BufferView))]
         if any(buffer.matrices for buffer in buffers):
             return
         plain.keep_bound(given, sets, uses, [view.core for view in views], buffers)

@@ -87,7 +87,10 @@ def explained(function: Callable[..., Any], what: str) -> Callable[..., Any]:
             refused = _refused(function, what, kwargs, wrong)
             if refused is None:
                 raise
-        raise refused
+        try:
+            raise refused
+        finally:
+            del refused  # it has this frame in its traceback: a ring, with all that the callers hold
 
     setattr(called, _EXPLAINED, True)
     return functools.update_wrapper(_core.ExplainedMethod(function, called), called) if what in _OF_FRAMES else called

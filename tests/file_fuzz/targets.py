@@ -30,8 +30,7 @@ from gltf_documents import Builder  # noqa: E402
 from tilegpu.farm.job import FarmError  # noqa: E402
 from tilegpu.farm.manifest import read_manifest  # noqa: E402
 from tilegpu.hdr import HdrError, read_hdr  # noqa: E402
-from tilegpu.scene import gltf_draco  # noqa: E402
-from tilegpu.scene.draco import DracoDecoder, DracoError, draco_counts  # noqa: E402
+from tilegpu.scene.draco import DracoError, draco_counts  # noqa: E402
 from tilegpu.scene.meshopt import FILTERS, MODES  # noqa: E402
 from tilegpu.scene.model import load_model  # noqa: E402
 from tilegpu.scene.model_file import ModelError  # noqa: E402
@@ -41,9 +40,6 @@ SECONDS = 10.0
 MODEL_MEMORY_MB = "256"
 SIZE_PX = (16, 16)
 T = TypeVar("T")
-
-_decoder = DracoDecoder()  # one process for all files, not one for each
-gltf_draco.DracoDecoder = lambda: _decoder  # type: ignore[assignment,misc]
 
 
 @cache

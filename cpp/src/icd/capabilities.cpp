@@ -701,6 +701,7 @@ Capabilities make() {
     if (!without.has(e)) c.extensions.add(e);
   }
   c.features = make_features();
+  c.features.shaderQuadControl = c.extensions.has(Extension::KHR_shader_quad_control);
   c.properties = make_properties();
   c.core.apiVersion = c.api_version + VK_HEADER_VERSION;
   c.core.driverVersion = VK_MAKE_API_VERSION(0, 0, 1, 0);

@@ -14,6 +14,15 @@ namespace tilegpu::icd {
 // Of states that draws with shader objects need not have (icd/shader_pipelines.cpp): that this one is set.
 static void note_given(VkCommandBuffer commands, DynamicState state) { commands->shaders.given.add(state); }
 
+// Whether it is one of an enumeration's first `count` values; else that is said, and the buffer is invalid.
+template <class Value>
+static bool is_one(VkCommandBuffer commands, const char* command, Value value, uint32_t count) {
+  if (static_cast<uint32_t>(value) < count) return true;
+  record(commands, Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": the value is " + std::to_string(value) +
+                                                             "; there are 0 to " + std::to_string(count - 1)});
+  return false;
+}
+
 void VKAPI_CALL CmdSetViewport(VkCommandBuffer commandBuffer, uint32_t firstViewport, uint32_t viewportCount,
                                const VkViewport* pViewports) {
   commandBuffer->shaders.viewports_fixed = false;
@@ -42,6 +51,7 @@ void VKAPI_CALL CmdSetDepthBias2EXT(VkCommandBuffer commandBuffer, const VkDepth
                                       as ? static_cast<DepthBiasRepresentation>(as->depthBiasRepresentation) : DepthBiasRepresentation());
 }
 void VKAPI_CALL CmdSetDepthClampRangeEXT(VkCommandBuffer commandBuffer, VkDepthClampModeEXT mode, const VkDepthClampRangeEXT* range) {
+  if (!is_one(commandBuffer, "vkCmdSetDepthClampRangeEXT", mode, 2)) return;
   note_given(commandBuffer, DynamicState::depth_clamp_range);
   const bool user = mode == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && range;
   commandBuffer->core->set_depth_clamp_range(user, user ? range->minDepthClamp : 0, user ? range->maxDepthClamp : 1);
@@ -62,9 +72,16 @@ void VKAPI_CALL CmdSetStencilWriteMask(VkCommandBuffer commandBuffer, VkStencilF
 void VKAPI_CALL CmdSetStencilReference(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, uint32_t reference) {
   commandBuffer->core->set_stencil_reference(faceMask, reference);
 }
-void VKAPI_CALL CmdSetCullMode(VkCommandBuffer commandBuffer, VkCullModeFlags cullMode) { commandBuffer->core->set_cull_mode(cullMode); }
-void VKAPI_CALL CmdSetFrontFace(VkCommandBuffer commandBuffer, VkFrontFace frontFace) { commandBuffer->core->set_front_face(frontFace); }
+void VKAPI_CALL CmdSetCullMode(VkCommandBuffer commandBuffer, VkCullModeFlags cullMode) {
+  if (!is_one(commandBuffer, "vkCmdSetCullMode", cullMode, 4)) return;
+  commandBuffer->core->set_cull_mode(cullMode);
+}
+void VKAPI_CALL CmdSetFrontFace(VkCommandBuffer commandBuffer, VkFrontFace frontFace) {
+  if (!is_one(commandBuffer, "vkCmdSetFrontFace", frontFace, 2)) return;
+  commandBuffer->core->set_front_face(frontFace);
+}
 void VKAPI_CALL CmdSetPrimitiveTopology(VkCommandBuffer commandBuffer, VkPrimitiveTopology primitiveTopology) {
+  if (!is_one(commandBuffer, "vkCmdSetPrimitiveTopology", primitiveTopology, 11)) return;
   commandBuffer->core->set_primitive_topology(primitiveTopology);
 }
 void VKAPI_CALL CmdSetDepthTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
@@ -73,7 +90,10 @@ void VKAPI_CALL CmdSetDepthTestEnable(VkCommandBuffer commandBuffer, VkBool32 en
 void VKAPI_CALL CmdSetDepthWriteEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
   commandBuffer->core->set_depth_write_enable(enable);
 }
-void VKAPI_CALL CmdSetDepthCompareOp(VkCommandBuffer commandBuffer, VkCompareOp op) { commandBuffer->core->set_depth_compare_op(op); }
+void VKAPI_CALL CmdSetDepthCompareOp(VkCommandBuffer commandBuffer, VkCompareOp op) {
+  if (!is_one(commandBuffer, "vkCmdSetDepthCompareOp", op, 8)) return;
+  commandBuffer->core->set_depth_compare_op(op);
+}
 void VKAPI_CALL CmdSetDepthBoundsTestEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
   note_given(commandBuffer, DynamicState::depth_bounds_test_enable);
   commandBuffer->core->set_depth_bounds_test_enable(enable);
@@ -83,6 +103,9 @@ void VKAPI_CALL CmdSetStencilTestEnable(VkCommandBuffer commandBuffer, VkBool32 
 }
 void VKAPI_CALL CmdSetStencilOp(VkCommandBuffer commandBuffer, VkStencilFaceFlags faceMask, VkStencilOp failOp, VkStencilOp passOp,
                                 VkStencilOp depthFailOp, VkCompareOp compareOp) {
+  for (const uint32_t value :
+       {static_cast<uint32_t>(failOp), static_cast<uint32_t>(passOp), static_cast<uint32_t>(depthFailOp), static_cast<uint32_t>(compareOp)})
+    if (!is_one(commandBuffer, "vkCmdSetStencilOp", value, 8)) return;
   commandBuffer->core->set_stencil_op(faceMask, failOp, passOp, depthFailOp, compareOp);
 }
 void VKAPI_CALL CmdSetRasterizerDiscardEnable(VkCommandBuffer commandBuffer, VkBool32 enable) {
@@ -98,6 +121,7 @@ void VKAPI_CALL CmdSetPrimitiveRestartEnable(VkCommandBuffer commandBuffer, VkBo
 // --- VK_EXT_extended_dynamic_state2 and 3
 
 void VKAPI_CALL CmdSetLogicOpEXT(VkCommandBuffer commandBuffer, VkLogicOp logicOp) {
+  if (!is_one(commandBuffer, "vkCmdSetLogicOpEXT", logicOp, 16)) return;
   note_given(commandBuffer, DynamicState::logic_op);
   commandBuffer->core->set_logic_op(logicOp);
 }
@@ -121,7 +145,10 @@ void VKAPI_CALL CmdSetRasterizationStreamEXT(VkCommandBuffer commandBuffer, uint
   note_given(commandBuffer, DynamicState::rasterization_stream);
   record(commandBuffer, commandBuffer->core->set_rasterization_stream(rasterizationStream));
 }
-void VKAPI_CALL CmdSetPolygonModeEXT(VkCommandBuffer commandBuffer, VkPolygonMode mode) { commandBuffer->core->set_polygon_mode(mode); }
+void VKAPI_CALL CmdSetPolygonModeEXT(VkCommandBuffer commandBuffer, VkPolygonMode mode) {
+  if (!is_one(commandBuffer, "vkCmdSetPolygonModeEXT", mode, 3)) return;
+  commandBuffer->core->set_polygon_mode(mode);
+}
 void VKAPI_CALL CmdSetRasterizationSamplesEXT(VkCommandBuffer commandBuffer, VkSampleCountFlagBits samples) {
   commandBuffer->shaders.samples = samples;
   commandBuffer->core->set_rasterization_samples(samples);
@@ -137,6 +164,7 @@ void VKAPI_CALL CmdSetAlphaToOneEnableEXT(VkCommandBuffer commandBuffer, VkBool3
   commandBuffer->core->set_alpha_to_one_enable(enable);
 }
 void VKAPI_CALL CmdSetProvokingVertexModeEXT(VkCommandBuffer commandBuffer, VkProvokingVertexModeEXT mode) {
+  if (!is_one(commandBuffer, "vkCmdSetProvokingVertexModeEXT", mode, 2)) return;
   note_given(commandBuffer, DynamicState::provoking_vertex_mode);
   commandBuffer->core->set_provoking_vertex_mode(mode);
 }
@@ -286,12 +314,14 @@ void VKAPI_CALL CmdSetPatchControlPointsEXT(VkCommandBuffer commandBuffer, uint3
   commandBuffer->core->set_patch_control_points(patchControlPoints);
 }
 void VKAPI_CALL CmdSetTessellationDomainOriginEXT(VkCommandBuffer commandBuffer, VkTessellationDomainOrigin domainOrigin) {
+  if (!is_one(commandBuffer, "vkCmdSetTessellationDomainOriginEXT", domainOrigin, 2)) return;
   commandBuffer->core->set_tessellation_domain_origin(domainOrigin);
 }
 
 // --- of lines, conservative rasterization, sample locations and discard rectangles
 
 void VKAPI_CALL CmdSetConservativeRasterizationModeEXT(VkCommandBuffer commandBuffer, VkConservativeRasterizationModeEXT mode) {
+  if (!is_one(commandBuffer, "vkCmdSetConservativeRasterizationModeEXT", mode, 3)) return;
   note_given(commandBuffer, DynamicState::conservative_rasterization_mode);
   commandBuffer->core->set_conservative_rasterization_mode(mode);
 }
@@ -318,10 +348,12 @@ void VKAPI_CALL CmdSetDiscardRectangleEnableEXT(VkCommandBuffer commandBuffer, V
   commandBuffer->core->set_discard_rectangle_enable(discardRectangleEnable);
 }
 void VKAPI_CALL CmdSetDiscardRectangleModeEXT(VkCommandBuffer commandBuffer, VkDiscardRectangleModeEXT discardRectangleMode) {
+  if (!is_one(commandBuffer, "vkCmdSetDiscardRectangleModeEXT", discardRectangleMode, 2)) return;
   note_given(commandBuffer, DynamicState::discard_rectangle_mode);
   commandBuffer->core->set_discard_rectangle_mode(discardRectangleMode);
 }
 void VKAPI_CALL CmdSetLineRasterizationModeEXT(VkCommandBuffer commandBuffer, VkLineRasterizationModeEXT mode) {
+  if (!is_one(commandBuffer, "vkCmdSetLineRasterizationModeEXT", mode, 4)) return;
   note_given(commandBuffer, DynamicState::line_rasterization_mode);
   commandBuffer->core->set_line_rasterization_mode(mode);
 }

@@ -117,6 +117,9 @@ Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreat
   if (!module) return module.error();
   ShaderStage stage{*module, {}};
   const VkSpecializationInfo* info = in.pSpecializationInfo;
+  if (info && info->mapEntryCount && (!info->pMapEntries || (!info->pData && info->dataSize)))
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: pSpecializationInfo has " + std::to_string(info->mapEntryCount) +
+                                                     " constants, and pMapEntries or pData is null"};
   for (uint32_t i = 0; info && i < info->mapEntryCount; ++i) {
     const VkSpecializationMapEntry& entry = info->pMapEntries[i];
     if (entry.offset > info->dataSize || entry.size > info->dataSize - entry.offset)
@@ -409,6 +412,9 @@ Status take_discard_rectangles(const VkGraphicsPipelineCreateInfo& in, DiscardRe
   if (count > kMaxDiscardRectangles)
     return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: discardRectangleCount is " + std::to_string(count) +
                                                      "; maxDiscardRectangles is " + std::to_string(kMaxDiscardRectangles)};
+  if (static_cast<uint32_t>(state->discardRectangleMode) > VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT)
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: discardRectangleMode is " + std::to_string(state->discardRectangleMode) +
+                                                     "; it must be INCLUSIVE or EXCLUSIVE"};
   out.enable = count, out.mode = state->discardRectangleMode, out.count = count;
   if (is_dynamic(in, {VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT})) return Ok{};
   for (uint32_t i = 0; i < count; ++i) {

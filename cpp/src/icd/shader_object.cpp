@@ -120,10 +120,12 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
   if (!layout) return fail(device, layout.error(), VK_ERROR_INITIALIZATION_FAILED);
   shader->layout = std::move(*layout);
   auto code = code_of(device, info);
-  if (!code && info.codeType == VK_SHADER_CODE_TYPE_BINARY_EXT && code.error().code != VK_ERROR_OUT_OF_HOST_MEMORY) {
-    say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT, "shader object: the binary is not taken: " + code.error().message);
+  const auto not_taken = [&](const Error& error) {
+    say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT, "shader object: the binary is not taken: " + error.message);
     return VK_INCOMPATIBLE_SHADER_BINARY_EXT;
-  }
+  };
+  if (!code && info.codeType == VK_SHADER_CODE_TYPE_BINARY_EXT && code.error().code != VK_ERROR_OUT_OF_HOST_MEMORY)
+    return not_taken(code.error());
   if (!code) return fail(device, named(code.error()), VK_ERROR_INITIALIZATION_FAILED);
   shader->core = std::move(*code);
   if (info.stage == VK_SHADER_STAGE_COMPUTE_BIT) {
@@ -134,6 +136,7 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
       return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
     shader->compute = std::move(*compute);
   } else if (Status ok = check_alone(*shader); !ok) {
+    if (info.codeType == VK_SHADER_CODE_TYPE_BINARY_EXT && ok.error().code != VK_ERROR_OUT_OF_HOST_MEMORY) return not_taken(ok.error());
     return fail(device, named(ok.error()), VK_ERROR_INITIALIZATION_FAILED);
   }
   *out = new VkShaderEXT_T{std::move(shader)};
@@ -173,6 +176,7 @@ VkResult VKAPI_CALL CreateShadersEXT(VkDevice device, uint32_t createInfoCount, 
 
 void VKAPI_CALL DestroyShaderEXT(VkDevice device, VkShaderEXT shader, const VkAllocationCallbacks*) {
   if (!shader) return;
+  shader->shared->is_destroyed = true;
   device->shader_pipelines->forget(shader->shared->number);
   discard(device, shader);
 }

@@ -3,6 +3,7 @@
 // Source: Vulkan specification, "Shader Objects".
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "icd/objects.hpp"
@@ -10,7 +11,7 @@
 
 namespace tilegpu::icd {
 
-/// Const but for its name, once it is made. Who bound it keeps it alive.
+/// Const but for its name and its end, once it is made. Who bound it keeps it alive.
 struct ShaderObject {
   uint64_t number = 0;  ///< that no other has
   VkShaderStageFlagBits stage = VK_SHADER_STAGE_VERTEX_BIT;
@@ -21,6 +22,7 @@ struct ShaderObject {
   Ptr<tilegpu::ComputePipeline> compute;                           ///< null: of another stage
   std::vector<std::pair<uint64_t, VkShaderStageFlagBits>> linked;  ///< numbers and stages of those that it draws with alone
   std::string label;                                               ///< for reports and messages
+  std::atomic<bool> is_destroyed = false;                          ///< no draw may take it any more
   std::string name;                                                ///< by VK_EXT_debug_utils; under ShaderPipelines' lock
 };
 

@@ -165,6 +165,7 @@ Status check_linked(VkDevice device, const BoundShaders& bound) {
   const ShaderObject* before = nullptr;
   for (const auto& shader : bound.graphics) {
     if (!shader) continue;
+    if (shader->is_destroyed) return wrong("the " + name_of(*shader) + " was destroyed since it was bound");
     for (const auto& [number, stage] : shader->linked)
       if (!is_bound(bound, number))
         return wrong("the " + name_of(*shader) + " was linked with a " + pipeline::stage_name(stage) +

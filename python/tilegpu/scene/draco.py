@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import signal
+import socket
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -96,25 +99,34 @@ class DracoMesh:
 
 
 class DracoDecoder:
-    """Decodes in a process, which is started with the first stream and ends with this object."""
+    """Decodes in a process, which is started with the first stream and ends with :meth:`close`, or with this object."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._socket: socket.socket | None = None
+        self._owner = 0  #: the process whose child it is
 
     def __del__(self) -> None:
         self.close()
 
     def close(self) -> None:
-        """End the process; the next stream starts another."""
+        """End the process; the next stream starts another. In a child by fork it is the parent's, and goes on."""
         process, self._process = self._process, None
-        if process is not None:
+        connection, self._socket = self._socket, None
+        if connection is not None:
+            connection.close()
+        if process is None:
+            return
+        if self._owner == os.getpid():
             process.kill()
-            process.communicate()
+            process.wait()
+        else:
+            process.returncode = 0  # nobody's to wait for
 
     def mesh(self, data: bytes, wanted: list[int], room_B: int) -> DracoMesh:
         """A stream's triangles, and those of the attributes ``wanted`` that it has. ``room_B``: memory that decoding may take. Raises
         :class:`DracoError` for what is no mesh, or takes more, and :class:`MissingPackage`."""
-        if importlib.util.find_spec("DracoPy") is None:
+        if not _is_there("DracoPy"):
             raise MissingPackage("DracoPy", "KHR_draco_mesh_compression")
         if getattr(sys, "frozen", False) or not sys.executable:
             answer, arrays = decode(data, wanted)
@@ -132,30 +144,59 @@ class DracoDecoder:
         held = [number for number in answer["numbers"] if number in wanted]
         return DracoMesh(arrays[0].reshape(-1), dict(zip(held, arrays[1:], strict=True)), answer["numbers"])
 
-    def _ask(self, data: bytes, wanted: list[int], room_B: int) -> tuple[dict[str, Any], list[Array]]:
-        if self._process is None:
-            command = [sys.executable, "-I", "-S", str(_WORKER), json.dumps(sys.path)]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        process = self._process
-        requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+    def _start(self) -> socket.socket:
+        here, there = socket.socketpair()
         try:
-            requests.write(json.dumps({"size_B": len(data), "wanted": wanted, "room_B": room_B}).encode() + b"\n" + data)
-            requests.flush()
-            line = answers.readline()
-            answer: dict[str, Any] = json.loads(line) if line else {}
-            sizes_B = [int(np.dtype(kind).itemsize * np.prod(shape, dtype=np.int64)) for kind, shape in answer.get("arrays", ())]
-            if sum(sizes_B) > room_B:
-                raise DracoError(f"what it holds takes {sum(sizes_B) >> 20:,} MB; {room_B >> 20:,} are left to the model")
-            arrays = []
-            for (kind, shape), size_B in zip(answer.get("arrays", ()), sizes_B, strict=True):
-                arrays.append(np.frombuffer(answers.read(size_B), kind).reshape(shape))
+            command = [sys.executable, "-I", "-S", str(_WORKER)]
+            self._process = subprocess.Popen(command, stdin=there.fileno(), stdout=there.fileno(), stderr=subprocess.DEVNULL)
+        except BaseException:
+            here.close()
+            raise
+        finally:
+            there.close()
+        self._socket, self._owner = here, os.getpid()
+        _send(here, json.dumps([path for path in sys.path if type(path) is str]).encode() + b"\n")
+        return here
+
+    def _ask(self, data: bytes, wanted: list[int], room_B: int) -> tuple[dict[str, Any], list[Array]]:
+        if self._owner != os.getpid():
+            self.close()
+        try:
+            connection = self._socket or self._start()
+        except (OSError, ValueError) as error:
+            raise DracoError(f"its decoder, {sys.executable}, can't be started: {error}") from error
+        process = self._process
+        assert process is not None
+        try:
+            _send(connection, json.dumps({"size_B": len(data), "wanted": wanted, "room_B": room_B}).encode() + b"\n" + data)
+            with connection.makefile("rb") as answers:
+                line = answers.readline()
+                answer: dict[str, Any] = json.loads(line) if line else {}
+                kinds = [(np.dtype(kind), tuple(shape)) for kind, shape in answer.get("arrays", ())]
+                sizes_B = [int(kind.itemsize * np.prod(shape, dtype=np.int64)) for kind, shape in kinds]
+                if sum(sizes_B) > room_B:
+                    raise DracoError(f"what it holds takes {sum(sizes_B) >> 20:,} MB; {room_B >> 20:,} are left to the model")
+                arrays = []
+                for (kind, shape), size_B in zip(kinds, sizes_B, strict=True):
+                    arrays.append(np.frombuffer(answers.read(size_B), kind).reshape(shape))
         except (OSError, ValueError) as error:
             if isinstance(error, DracoError):
                 raise
             answer, arrays = {}, []
         if "error" not in answer and not arrays:
-            self._process = None
-            process.kill()
-            process.communicate()
-            raise DracoError(f"its decoder ended (by signal {-process.returncode})" if process.returncode < 0 else "its decoder ended")
+            self.close()
+            code = process.returncode
+            raise DracoError(f"its decoder ended (by signal {-code})" if code < 0 and code != -signal.SIGKILL else "its decoder ended")
         return answer, arrays
+
+
+def _send(connection: socket.socket, data: bytes) -> None:
+    """A worker that has ended is an error, also where the program lets SIGPIPE end it."""
+    connection.sendall(data, socket.MSG_NOSIGNAL)
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ValueError:  # imported, without a word of where it comes from
+        return True

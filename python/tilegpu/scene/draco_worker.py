@@ -1,8 +1,8 @@
-"""The process in which Draco bitstreams are decoded: ``python -I -S draco_worker.py SYS_PATH``. Imports nothing of tilegpu's.
+"""The process in which Draco bitstreams are decoded: ``python -I -S draco_worker.py``. Imports nothing of tilegpu's.
 
-In, by stdin: requests, a line of JSON each (``size_B``; ``wanted``, numbers of attributes; ``room_B``, bytes of memory), and the stream.
-Out, by stdout: a line of JSON (``error``, or ``numbers`` of the attributes, and ``arrays``, types and shapes), and
-the arrays' bytes: the triangles, and of the attributes those that are wanted, in the order of ``numbers``.
+In, by stdin: a line of JSON with ``sys.path``; requests, a line of JSON each (``size_B``; ``wanted``, numbers of attributes; ``room_B``,
+bytes of memory), and the stream. Out, by stdout: a line of JSON (``error``, or ``numbers`` of the attributes, and ``arrays``, types and
+shapes), and the arrays' bytes: the triangles, and of the attributes those that are wanted, in the order of ``numbers``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _limit(room_B: int) -> None:
 def main() -> None:
     """Answer until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal, which it is sent to as well: who asks ends this process
-    sys.path[:] = json.loads(sys.argv[1])
+    sys.path[:] = json.loads(sys.stdin.buffer.readline())
     import DracoPy  # noqa: F401
     import numpy  # noqa: F401
 

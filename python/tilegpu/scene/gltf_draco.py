@@ -27,6 +27,10 @@ class Decoded:
         self._decoder = DracoDecoder()
         self._meshes: dict[int, DracoMesh] = {}
 
+    def close(self) -> None:
+        """End the decoder's process: all is read."""
+        self._decoder.close()
+
     def mesh(self, doc: Document, view: int, primitive: dict[str, Any], where: str, wanted: list[int]) -> DracoMesh:
         """The mesh of a view. Raises what the decoder raises, and of the model's memory."""
         known = self._meshes.get(view)

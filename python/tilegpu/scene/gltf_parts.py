@@ -46,6 +46,10 @@ class GltfParts:
         self._skins: dict[int, Skin] = {}
         self._draco = Decoded()
 
+    def close(self) -> None:
+        """Whatever came of it: nothing more is read."""
+        self._draco.close()
+
     def parts(self) -> tuple[list[Part], GltfPoser]:
         """All parts of the default scene as the file has them; what poses them, with the file's cameras and lights."""
         doc = self.doc

@@ -383,7 +383,11 @@ def load_model(path: str | Path) -> ModelScene:
             if read is not None:
                 return ModelScene(path.stem, read(file), path=path)
             document = Document.load(file)
-            parts, poser = GltfParts(document, _MAX_PARTS).parts()
+            reader = GltfParts(document, _MAX_PARTS)
+            try:
+                parts, poser = reader.parts()
+            finally:
+                reader.close()
             _count_posing(file, parts, poser)
             _count_programs(file, parts)
             document.release()  # the poser keeps it, for its nodes

@@ -49,10 +49,10 @@ class BasisPicture:
     """A picture of Basis Universal in a KTX 2 file: ``size`` in pixels first, then :meth:`pixels`. Raises ``ValueError``."""
 
     def __init__(self, data: bytes) -> None:
-        missing = missing_basis()
-        if missing is not None:
-            raise missing
-        import opengl_basisu
+        try:
+            import opengl_basisu
+        except ImportError:
+            raise MissingPackage("opengl_basisu", "KHR_texture_basisu") from None
 
         if data[:12] != b"\xabKTX 20\xbb\r\n\x1a\n" or len(data) < 80:
             raise ValueError("it is no KTX 2 file")
