@@ -6,6 +6,8 @@
 // Source: Vulkan specification, "Dynamic State".
 #include "icd/dynamic_state.hpp"
 
+#include <cassert>
+
 #include "icd/generated/commands.hpp"
 #include "icd/subpass.hpp"
 
@@ -17,6 +19,7 @@ static void note_given(VkCommandBuffer commands, DynamicState state) { commands-
 // Whether it is one of an enumeration's first `count` values; else that is said, and the buffer is invalid.
 template <class Value>
 static bool is_one(VkCommandBuffer commands, const char* command, Value value, uint32_t count) {
+  assert(commands && command && count > 0);
   if (static_cast<uint32_t>(value) < count) return true;
   record(commands, Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": the value is " + std::to_string(value) +
                                                              "; there are 0 to " + std::to_string(count - 1)});

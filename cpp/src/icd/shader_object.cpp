@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstring>
 
 #include "icd/command_buffer.hpp"
@@ -145,6 +146,7 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
 
 /// Of graphics; false: nothing changed.
 bool bind(BoundShaders& bound, size_t place, const VkShaderEXT shader) {
+  assert(place < bound.graphics.size());
   std::shared_ptr<const ShaderObject>& at = bound.graphics[place];
   if (!shader ? !at : at == shader->shared) return false;
   at = shader ? shader->shared : nullptr;

@@ -2,6 +2,7 @@
 #include "icd/shader_pipelines.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "icd/explained.hpp"
@@ -187,6 +188,7 @@ Status check_linked(VkDevice device, const BoundShaders& bound) {
 }
 
 Status check_bound(VkDevice device, const BoundShaders& bound) {
+  assert(device && bound.in_use);
   const ShaderObject *vertex = bound.graphics[kVertex].get(), *mesh = bound.graphics[kMesh].get(), *task = bound.graphics[kTask].get();
   if (!vertex && !mesh) return wrong("neither a vertex nor a mesh shader is bound; call vkCmdBindShadersEXT with one");
   if (vertex && (mesh || task))

@@ -155,12 +155,12 @@ class DracoDecoder:
         finally:
             there.close()
         self._socket, self._owner = here, os.getpid()
-        _send(here, json.dumps([path for path in sys.path if type(path) is str]).encode() + b"\n")
         return here
 
     def _ask(self, data: bytes, wanted: list[int], room_B: int) -> tuple[dict[str, Any], list[Array]]:
         if self._owner != os.getpid():
             self.close()
+        is_new = self._socket is None
         try:
             connection = self._socket or self._start()
         except (OSError, ValueError) as error:
@@ -168,6 +168,8 @@ class DracoDecoder:
         process = self._process
         assert process is not None
         try:
+            if is_new:
+                _send(connection, json.dumps([path for path in sys.path if type(path) is str]).encode() + b"\n")
             _send(connection, json.dumps({"size_B": len(data), "wanted": wanted, "room_B": room_B}).encode() + b"\n" + data)
             with connection.makefile("rb") as answers:
                 line = answers.readline()
