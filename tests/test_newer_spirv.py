@@ -6,25 +6,21 @@ module without them.
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from tests.oracle.shaders import stages
+from tests.shader_fuzz import compare
 
 import spirv
 import tilegpu as tg
 from tilegpu.errors import ShaderError
 
-CASES = [(lanes, code) for lanes in (4, 8, 16) for code in ("quick", "optimised")]
 COUNT = 32
 
 
-@pytest.fixture(params=CASES, ids=lambda c: f"{c[0]} lanes, {c[1]}")
-def dev(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> tg.Device:
-    lanes, code = request.param
-    monkeypatch.setitem(os.environ, "TILEGPU_CODE", code)
-    return tg.Device(cache_dir="off", lanes=lanes, threads=1)
+@pytest.fixture(params=list(compare.SHARES), ids=lambda c: f"{c[0]} lanes, {c[1]}")
+def dev(request: pytest.FixtureRequest) -> tg.Device:
+    return compare.device(*request.param)
 
 
 def text_of(body: str, *, types: str = "", decorations: str = "", capabilities: str = "", extensions: str = "", imports: str = "",

@@ -7,16 +7,14 @@
 #include <spirv/unified1/GLSL.std.450.h>
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <set>
 #include <span>
-#include <spirv/unified1/spirv.hpp>
 #include <string_view>
+
+#include "shader/spirv/words.hpp"
 
 namespace tilegpu::shader {
 namespace {
-
-constexpr size_t kHeader_words = 5;
 
 struct Need {
   spv::Decoration decoration;
@@ -60,23 +58,6 @@ constexpr OperationNeed kOperations[] = {
     {spv::OpDemoteToHelperInvocation, spv::OpIsHelperInvocationEXT, "DemoteToHelperInvocation", kDemotes,
      "SPV_EXT_demote_to_helper_invocation"},
 };
-
-/// f(words of it, their number) for each instruction, as long as it returns true.
-template <class F>
-void each_instruction(std::span<const uint32_t> words, F&& f) {
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t length = words[at] >> spv::WordCountShift;
-    if (length == 0 || length > words.size() - at || !f(words.subspan(at, length))) return;
-    at += length;
-  }
-}
-
-std::string_view text_of(std::span<const uint32_t> words) {
-  const auto* text = reinterpret_cast<const char*>(words.data());
-  return {text, strnlen(text, words.size_bytes())};
-}
-
-spv::Op op_of(std::span<const uint32_t> instruction) { return static_cast<spv::Op>(instruction[0] & spv::OpCodeMask); }
 
 /// OpExtension, behind all capabilities, unless it is there.
 void declare_extension(std::vector<uint32_t>& words, std::string_view name) {

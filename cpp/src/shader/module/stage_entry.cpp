@@ -3,14 +3,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
-#include <spirv/unified1/spirv.hpp>
 #include <unordered_set>
+
+#include "shader/spirv/words.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
-constexpr size_t kHeader_words = 5, kName_word = 3;
+constexpr size_t kName_word = 3;
 
 struct Entry {
   uint32_t function = 0;
@@ -38,34 +38,19 @@ spv::ExecutionModel model_of(VkShaderStageFlagBits stage) {
   }
 }
 
-Entry entry_at(const uint32_t* i, size_t length, std::string_view name, spv::ExecutionModel model) {
-  assert(length > kName_word);
-  const auto* const text = reinterpret_cast<const char*>(i + kName_word);
-  const size_t most_B = (length - kName_word) * sizeof(uint32_t);
-  return {i[2], std::string_view(text, strnlen(text, most_B)) == name, i[1] == static_cast<uint32_t>(model)};
+Entry entry_at(std::span<const uint32_t> i, std::string_view name, spv::ExecutionModel model) {
+  assert(i.size() > kName_word);
+  return {i[2], text_of(i.subspan(kName_word)) == name, i[1] == static_cast<uint32_t>(model)};
 }
-
-/// f(first word, words) of each instruction; false: an instruction has no length, or more than there is.
-template <class F>
-bool each_instruction(const std::vector<uint32_t>& words, F&& f) {
-  for (size_t at = kHeader_words; at < words.size();) {
-    const size_t length = words[at] >> spv::WordCountShift;
-    if (length == 0 || length > words.size() - at) return false;
-    f(&words[at], length);
-    at += length;
-  }
-  return true;
-}
-
-spv::Op op_of(const uint32_t* i) { return static_cast<spv::Op>(*i & spv::OpCodeMask); }
 
 }  // namespace
 
 void keep_entry_of_stage(std::vector<uint32_t>& words, std::string_view name, VkShaderStageFlagBits stage) {
   const spv::ExecutionModel model = model_of(stage);
   std::vector<Entry> entries;
-  const bool whole = each_instruction(words, [&](const uint32_t* i, size_t length) {
-    if (op_of(i) == spv::OpEntryPoint && length > kName_word) entries.push_back(entry_at(i, length, name, model));
+  const bool whole = each_instruction(words, [&](std::span<const uint32_t> i) {
+    if (op_of(i) == spv::OpEntryPoint && i.size() > kName_word) entries.push_back(entry_at(i, name, model));
+    return true;
   });
   const auto is_other = [](const Entry& e) { return e.is_named && !e.is_of_stage; };
   const bool has_own = std::any_of(entries.begin(), entries.end(), [](const Entry& e) { return e.is_named && e.is_of_stage; });
@@ -74,11 +59,12 @@ void keep_entry_of_stage(std::vector<uint32_t>& words, std::string_view name, Vk
   for (const Entry& e : entries)
     if (!is_other(e)) kept.insert(e.function);
   std::vector<uint32_t> out(words.begin(), words.begin() + kHeader_words);
-  each_instruction(words, [&](const uint32_t* i, size_t length) {
-    const bool is_mode = (op_of(i) == spv::OpExecutionMode || op_of(i) == spv::OpExecutionModeId) && length > 2;
-    const bool goes = (op_of(i) == spv::OpEntryPoint && length > kName_word && is_other(entry_at(i, length, name, model))) ||
-                      (is_mode && !kept.count(i[1]));
-    if (!goes) out.insert(out.end(), i, i + length);
+  each_instruction(words, [&](std::span<const uint32_t> i) {
+    const bool is_mode = (op_of(i) == spv::OpExecutionMode || op_of(i) == spv::OpExecutionModeId) && i.size() > 2;
+    const bool goes =
+        (op_of(i) == spv::OpEntryPoint && i.size() > kName_word && is_other(entry_at(i, name, model))) || (is_mode && !kept.count(i[1]));
+    if (!goes) out.insert(out.end(), i.begin(), i.end());
+    return true;
   });
   words = std::move(out);
 }

@@ -8,16 +8,14 @@
 #include <map>
 #include <set>
 
+#include "shader/spirv/words.hpp"
 #include "shader/spirv/workgroup.hpp"
 #include "vk/cooperative_matrices.hpp"
 
 namespace tilegpu::shader {
 namespace {
 
-constexpr size_t kHeader_words = 5;
 constexpr const char *kExtension = "SPV_KHR_cooperative_matrix", *kKnownExtension = "SPV_NV_cooperative_matrix";
-
-uint32_t head(spv::Op op, size_t words) { return static_cast<uint32_t>(words) << spv::WordCountShift | static_cast<uint32_t>(op); }
 
 /// One module's words, instruction by instruction.
 struct Translation {

@@ -8,14 +8,10 @@
 #include <string_view>
 
 #include "shader/spirv/cooperative_matrix.hpp"
+#include "shader/spirv/words.hpp"
 
 namespace tilegpu::shader {
 namespace {
-
-constexpr size_t kHeader_words = 5;
-constexpr uint32_t kOpMask = 0xffff;
-
-uint32_t head(spv::Op op, size_t words) { return static_cast<uint32_t>(words) << spv::WordCountShift | static_cast<uint32_t>(op); }
 
 struct Newer {
   std::string_view extension;
@@ -26,13 +22,6 @@ constexpr Newer kNewer[] = {{"SPV_KHR_maximal_reconvergence", spv::CapabilityMax
                             {"SPV_EXT_replicated_composites", kCapabilityReplicatedComposites},
                             {"SPV_KHR_relaxed_extended_instruction", spv::CapabilityMax},
                             {"SPV_KHR_float_controls2", kCapabilityFloatControls2}};
-
-std::string_view text_of(const uint32_t* from, const uint32_t* end) {
-  assert(from <= end);
-  const auto* const first = reinterpret_cast<const char*>(from);
-  const auto* const last = reinterpret_cast<const char*>(end);
-  return {first, static_cast<size_t>(std::find(first, last, '\0') - first)};
-}
 
 bool is_newer_mode(uint32_t mode) {
   return mode == kExecutionModeQuadDerivatives || mode == kExecutionModeRequireFullQuads || mode == kExecutionModeMaximallyReconverges ||
@@ -55,13 +44,13 @@ struct Rewriting {
 
 bool Rewriting::drops(const uint32_t* i, uint32_t length) {
   assert(length > 0 && i[0] >> spv::WordCountShift == length);
-  const auto op = static_cast<spv::Op>(i[0] & kOpMask);
+  const auto op = op_of({i, length});
   switch (static_cast<uint32_t>(op)) {  // some are of no enumeration that the headers have
     case spv::OpExtension:
     case spv::OpCapability:
       return std::any_of(std::begin(kNewer), std::end(kNewer), [&](const Newer& newer) {
         return has(newer.extension) && length > 1 &&
-               (op == spv::OpExtension ? text_of(i + 1, i + length) == newer.extension : i[1] == static_cast<uint32_t>(newer.capability));
+               (op == spv::OpExtension ? text_of({i + 1, length - 1}) == newer.extension : i[1] == static_cast<uint32_t>(newer.capability));
       });
     case spv::OpExecutionMode:
     case spv::OpExecutionModeId:
@@ -72,7 +61,7 @@ bool Rewriting::drops(const uint32_t* i, uint32_t length) {
       return length > 1 && dropped.count(i[1]);
     // Whoever may name what comes later names what is for debuggers: all of that goes, as it names each other.
     case spv::OpExtInstImport:
-      if (length > 2 && has("SPV_KHR_relaxed_extended_instruction") && text_of(i + 2, i + length).starts_with("NonSemantic."))
+      if (length > 2 && has("SPV_KHR_relaxed_extended_instruction") && text_of({i + 2, length - 2}).starts_with("NonSemantic."))
         debug_sets.insert(i[1]);
       return false;
     case spv::OpExtInst:
@@ -85,7 +74,7 @@ bool Rewriting::drops(const uint32_t* i, uint32_t length) {
 
 void Rewriting::instruction(const uint32_t* i, uint32_t length) {
   assert(out.size() >= kHeader_words);
-  const auto op = static_cast<spv::Op>(i[0] & kOpMask);
+  const auto op = op_of({i, length});
   if (drops(i, length)) return;
   const bool parts = op == spv::OpTypeVector || op == spv::OpTypeMatrix || op == spv::OpTypeArray || op == spv::OpTypeStruct ||
                      op == kOpTypeCooperativeMatrix;
@@ -105,14 +94,12 @@ void Rewriting::instruction(const uint32_t* i, uint32_t length) {
 
 /// Results of instructions that go, which OpName and OpDecorate before them name.
 void find_dropped(Rewriting& r) {
-  for (size_t at = kHeader_words; at < r.words.size();) {
-    const uint32_t* const i = r.words.data() + at;
-    const uint32_t length = i[0] >> spv::WordCountShift;
-    if (length == 0 || length > r.words.size() - at) return;
-    const auto op = static_cast<spv::Op>(i[0] & kOpMask);
-    if (r.drops(i, length) && (op == spv::OpExtInst || op == kOpExtInstWithForwardRefs)) r.dropped.insert(i[2]);
-    at += length;
-  }
+  each_instruction(r.words, [&](std::span<const uint32_t> i) {
+    const spv::Op op = op_of(i);
+    if (r.drops(i.data(), static_cast<uint32_t>(i.size())) && (op == spv::OpExtInst || op == kOpExtInstWithForwardRefs))
+      r.dropped.insert(i[2]);
+    return true;
+  });
 }
 
 std::string at_instruction(const Module& m, const Instruction& i, const std::string& what) {
@@ -177,21 +164,18 @@ bool may_contract(const Module& m, const Instruction& i) {
 
 std::vector<uint32_t> without_newer(const std::vector<uint32_t>& words) {
   Rewriting r{words};
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t op = words[at] & kOpMask, length = words[at] >> spv::WordCountShift;
-    if (length == 0 || length > words.size() - at || op == spv::OpMemoryModel) break;
-    if (op == spv::OpExtension) r.declared.insert(text_of(words.data() + at + 1, words.data() + at + length));
-    at += length;
-  }
+  each_instruction(words, [&](std::span<const uint32_t> i) {
+    if (op_of(i) == spv::OpExtension) r.declared.insert(text_of(i.subspan(1)));
+    return op_of(i) != spv::OpMemoryModel;
+  });
   if (std::none_of(std::begin(kNewer), std::end(kNewer), [&](const Newer& newer) { return r.has(newer.extension); })) return words;
   find_dropped(r);
   r.out.assign(words.begin(), words.begin() + kHeader_words);
-  for (size_t at = kHeader_words; at < words.size();) {
-    const uint32_t length = words[at] >> spv::WordCountShift;
-    if (length == 0 || length > words.size() - at) return words;  // the validator says what is wrong
-    r.instruction(words.data() + at, length);
-    at += length;
-  }
+  const bool whole = each_instruction(words, [&](std::span<const uint32_t> i) {
+    r.instruction(i.data(), static_cast<uint32_t>(i.size()));
+    return true;
+  });
+  if (!whole) return words;  // the validator says what is wrong
   assert(r.next >= words[3]);
   r.out[3] = r.next;
   return std::move(r.out);

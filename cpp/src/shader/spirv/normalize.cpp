@@ -4,6 +4,8 @@
 #include <cassert>
 #include <unordered_set>
 
+#include "shader/spirv/words.hpp"
+
 namespace tilegpu::shader {
 namespace {
 
@@ -29,15 +31,11 @@ const Twin* twin_of(spv::Op op) {
   return nullptr;
 }
 
-uint32_t head(spv::Op op, size_t words) { return static_cast<uint32_t>(words) << 16 | static_cast<uint32_t>(op); }
-
-spv::Op op_of(uint32_t word) { return static_cast<spv::Op>(word & 0xffff); }
-
 /// Types of pointers that no OpPhi may choose: without VariablePointers none may, with them those into two storage classes.
 class ChosenPointers {
  public:
   void note_type(const uint32_t* i, size_t length) {
-    if (op_of(*i) != spv::OpTypePointer || length < 4) return;
+    if (op_of({i, length}) != spv::OpTypePointer || length < 4) return;
     const auto storage = static_cast<spv::StorageClass>(i[2]);
     if (storage != spv::StorageClassStorageBuffer && storage != spv::StorageClassWorkgroup &&
         storage != spv::StorageClassPhysicalStorageBuffer)
@@ -45,7 +43,7 @@ class ChosenPointers {
   }
   /// The one pointer that such an OpPhi has, by all of its edges; 0: it is another instruction, or chooses.
   uint32_t only_pointer(const uint32_t* i, size_t length) const {
-    if (op_of(*i) != spv::OpPhi || length < 3 || !types_.count(i[1])) return 0;
+    if (op_of({i, length}) != spv::OpPhi || length < 3 || !types_.count(i[1])) return 0;
     uint32_t only = 0;
     for (size_t k = 3; k + 1 < length; k += 2) {
       if (i[k] == i[2] || i[k] == only) continue;
@@ -62,14 +60,13 @@ class ChosenPointers {
 }  // namespace
 
 std::vector<uint32_t> normalized(std::vector<uint32_t> words) {
-  constexpr size_t kHeader = 5;
   std::vector<uint32_t> out, copies;  // copies: of pointers, behind the last OpPhi of their block
   ChosenPointers pointers;
-  for (size_t at = kHeader; at < words.size();) {
+  for (size_t at = kHeader_words; at < words.size();) {
     const size_t length = words[at] >> 16;
     if (length == 0 || length > words.size() - at) return words;  // split() says what is wrong
     const uint32_t* const i = &words[at];
-    const spv::Op op = op_of(*i);
+    const spv::Op op = op_of({i, length});
     pointers.note_type(i, length);
     const Twin* const twin = twin_of(op);
     const uint32_t pointer = pointers.only_pointer(i, length);
@@ -91,7 +88,7 @@ std::vector<uint32_t> normalized(std::vector<uint32_t> words) {
     }
     at += length;
   }
-  assert(out.empty() || out.size() >= kHeader);
+  assert(out.empty() || out.size() >= kHeader_words);
   return out.empty() ? words : out;
 }
 
