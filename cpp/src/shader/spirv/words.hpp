@@ -20,7 +20,7 @@ inline uint32_t head(spv::Op op, size_t words) {
 }
 inline spv::Op op_of(std::span<const uint32_t> instruction) {
   assert(!instruction.empty());
-  return static_cast<spv::Op>(instruction[0] & spv::OpCodeMask);
+  return static_cast<spv::Op>(instruction[0] & 0xffff);
 }
 /// A literal string that begins with these words; it ends at its zero, or with them.
 inline std::string_view text_of(std::span<const uint32_t> words) {
