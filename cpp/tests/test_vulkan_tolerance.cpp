@@ -53,6 +53,32 @@ void usages_that_nobody_named() {
   p.destroy(words);
 }
 
+// Zink of Mesa 22.3 reads framebuffers so that were given several samples: the first one of each texel.
+void samples_that_are_copied_to_a_buffer() {
+  Program p;
+  constexpr VkImageUsageFlags kUses =
+      VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+  const auto many = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, kUses, false, VK_SAMPLE_COUNT_4_BIT);
+  const auto words = p.buffer(4 * kSide_px * kSide_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const VkCommandBuffer c = p.begin();
+  const VkClearColorValue green{.float32 = {0, 1, 0, 1}};
+  const VkImageSubresourceRange all_of_it{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  p.CmdClearColorImage(c, many.image, VK_IMAGE_LAYOUT_GENERAL, &green, 1, &all_of_it);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
+  p.CmdCopyImageToBuffer(c, many.image, VK_IMAGE_LAYOUT_GENERAL, words.buffer, 1, &region);
+  p.run(c);
+  for (uint32_t i = 0; i < kSide_px * kSide_px; i++) {
+    uint32_t texel = 0;
+    std::memcpy(&texel, words.data + 4 * i, 4);
+    CHECK(texel == 0xff00ff00u);
+  }
+  CHECK(p.heard(".samples is 4, allowed is 1; resolve it first: of several samples the first of each texel is copied"));
+  CHECK(p.said.size() == 1);
+  p.destroy(many);
+  p.destroy(words);
+}
+
 constexpr char kCorners[] = R"(#version 450
 layout(location = 0) in vec2 place;
 void main() { gl_Position = vec4(place, 0, 1); })";
@@ -287,6 +313,7 @@ void main() {
 
 int main() {
   usages_that_nobody_named();
+  samples_that_are_copied_to_a_buffer();
   views_that_are_arrays_or_not();
   capabilities_of_a_later_version();
   types_that_do_not_agree();

@@ -27,7 +27,7 @@ namespace tilegpu::test {
   X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout) X(CreatePipelineLayout) X(DestroyPipelineLayout) \
   X(CreateGraphicsPipelines) X(DestroyPipeline) X(CreateDescriptorPool) X(DestroyDescriptorPool) X(AllocateDescriptorSets) \
   X(UpdateDescriptorSets) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers) X(BeginCommandBuffer) \
-  X(EndCommandBuffer) X(CmdBeginRenderPass) X(CmdNextSubpass) X(CmdEndRenderPass) X(CmdExecuteCommands) X(CmdClearAttachments) X(CmdBindPipeline) X(CmdSetViewport) \
+  X(EndCommandBuffer) X(CmdBeginRenderPass) X(CmdNextSubpass) X(CmdEndRenderPass) X(CmdExecuteCommands) X(CmdClearAttachments) X(CmdClearColorImage) X(CmdBindPipeline) X(CmdSetViewport) \
   X(CmdSetScissor) X(CmdPushConstants) X(CmdBindDescriptorSets) X(CmdBindVertexBuffers) X(CmdDraw) X(CmdCopyImageToBuffer) \
   X(CmdPipelineBarrier) X(CmdFillBuffer) X(CreateComputePipelines) X(CmdDispatch) X(CmdDispatchBase) X(CmdDispatchIndirect) X(QueueSubmit) X(QueueWaitIdle) X(DeviceWaitIdle) X(CreateFence) \
   X(DestroyFence) X(WaitForFences) X(GetFenceStatus) X(ResetFences) X(CreateSemaphore) X(DestroySemaphore) X(SignalSemaphore) \

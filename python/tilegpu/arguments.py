@@ -50,6 +50,7 @@ def count(value: Any, what: str, most: int = 1 << 62) -> int:
 
 def number(value: Any, what: str, must: str = "it must be a number") -> float:
     """A real number, as a float; True and False are none."""
+    refuse_masked(value, what)
     if (isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)) or (
         isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu"
     ):
@@ -62,6 +63,7 @@ def number(value: Any, what: str, must: str = "it must be a number") -> float:
 
 def sequence(value: Any, what: str, must: str) -> list[Any]:
     """The items of a list, a tuple, an array or another iterable that is no text and no mapping."""
+    refuse_masked(value, what)
     if not isinstance(value, (str, bytes, bytearray, memoryview, Mapping)):
         try:
             return list(value)

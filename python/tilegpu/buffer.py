@@ -89,8 +89,15 @@ def upload_layout(array: NDArray[Any]) -> NDArray[Any]:
     return out
 
 
+def _has_long_doubles(dtype: np.dtype[Any]) -> bool:
+    """Numbers of 80 bits in 16 bytes, whose other six are whatever they are."""
+    return any(_has_long_doubles(field[0]) for field in dtype.fields.values()) if dtype.fields else dtype.base.char in "gG"
+
+
 def _of_32_bits(data: Any, array: NDArray[Any], what: str) -> NDArray[Any]:
     """Numbers of a list have no width: floats get 32 bits, and integers where they fit, as shaders have them."""
+    if _has_long_doubles(array.dtype):
+        raise ValidationError(f"{what} has dtype {array.dtype}, whose numbers no shader reads; give float32 or float64 (array.astype)")
     if isinstance(data, (np.ndarray, np.generic)) or hasattr(data, "__array__"):
         return array
     if array.dtype == np.float64:

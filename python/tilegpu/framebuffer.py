@@ -19,6 +19,9 @@ from tilegpu.fixed import Fixed, Made
 from tilegpu.image import Image, ImageView, Texture
 from tilegpu.uses import Use, use_of_view
 
+#: Of a pass, as of images (the core's kMaxImageLayers).
+MAX_LAYERS = 2048
+
 _MODES: dict[str, int] = _core.ENUMS["resolve_mode"]
 _NONE, _CLEAR, _IMAGE = 0, 1, 2  # TileLoad
 _SOURCES = {"none": 0, **{f"color{i}": 2 + i for i in range(_core.MAX_COLOR_ATTACHMENTS)}, "depth": 10, "stencil": 11}
@@ -81,8 +84,8 @@ class FramebufferLayout(_Piece):
         self.view_mask = arguments.view_mask(view_mask, f"{what}: view_mask")
         if self.view_mask and self.layers != 1:
             raise ValidationError(f"{what}: layers is {layers} beside view_mask; the views are the layers, leave one of them out")
-        if min(self.size) < 1 or self.layers < 1:
-            raise ValidationError(f"{what}: size is {self.size} with {self.layers} layers; {must}, and a layer or more")
+        if min(self.size) < 1 or not 1 <= self.layers <= MAX_LAYERS:
+            raise ValidationError(f"{what}: size is {self.size} with {self.layers} layers; {must}, and 1 to {MAX_LAYERS} layers")
         if self.samples not in (1, 2, 4, 8, 16):
             raise ValidationError(f"{what}: samples is {samples}, allowed is 1, 2, 4, 8 or 16")
 

@@ -19,7 +19,7 @@ from tilegpu.descriptor_writer import uses_of_descriptor
 from tilegpu.draw_arguments import DrawArguments
 from tilegpu.errors import PACKAGE, LostPrimitivesWarning, OrderWarning, Place, ValidationError, users_level
 from tilegpu.fixed import makes_things
-from tilegpu.framebuffer import Framebuffer
+from tilegpu.framebuffer import MAX_LAYERS, Framebuffer
 from tilegpu.hsr import parse as parse_hsr
 from tilegpu.image import Image, ImageView, Texture, image_of
 from tilegpu.pass_commands import PassCommands
@@ -27,7 +27,6 @@ from tilegpu.pass_results import PassResults, dict_of
 from tilegpu.secondary import SecondaryCommandBuffer
 from tilegpu.shading_rate import ShadingRate
 from tilegpu.uses import Use, Uses, use_of_buffer, use_of_view
-from tilegpu.vertex_sources import MAX_U32
 from tilegpu.with_block import WithBlock
 
 #: What the core says of a secondary command buffer that does not fit; it knows no names.
@@ -144,8 +143,8 @@ class RenderPass(PassCommands, PassResults, WithBlock):
             )
         self._window = None if window is None else self._window_of(window)
         layers = arguments.whole(layers, f"{self._what}: layers")
-        if not 1 <= layers <= MAX_U32:
-            raise ValidationError(f"{self._what}: layers is {layers}; it must be at least 1")
+        if not 1 <= layers <= MAX_LAYERS:
+            raise ValidationError(f"{self._what}: layers is {layers}; it must be 1 to {MAX_LAYERS}, as of images")
         if not isinstance(samples, (int, np.integer)) or samples not in (0, 2, 4, 8, 16):
             raise ValidationError(
                 f"{self._what}: samples is {arguments.shown(samples)}; "

@@ -82,6 +82,7 @@ Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destin
     if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
     if (Status ok = transfer::check_copy_image_to_buffer(*source, *destination, regions); !ok) return ok;
     if (Status ok = forbid_sides(*recorder_, "copy_image_to_buffer", *source, *destination); !ok) return ok;
+    if (Status ok = device::forbid(*recorder_, transfer::check_one_sample("copy_image_to_buffer", *source)); !ok) return ok;
     if (Status ok = device::forbid(*recorder_, transfer::check_buffer_offsets("copy_image_to_buffer", *source, regions)); !ok) return ok;
     return device::add(*recorder_, command::CopyImageToBuffer{source, destination, list(regions)}, "copy_image_to_buffer");
   });

@@ -10,6 +10,7 @@
 
 #include "base/field_error.hpp"
 #include "framebuffer/feedback.hpp"
+#include "resource/image_layout.hpp"
 #include "vk/format.hpp"
 
 namespace tilegpu::framebuffer {
@@ -436,7 +437,10 @@ Status check_rendering(const RenderingInfo& info, Layout& layout) {
     return field_error(checker.pass, "color attachments", number(static_cast<int64_t>(info.color.size())), "at most 8",
                        "render in two passes");
   }
-  if (info.layer_count == 0) return field_error(checker.pass, "layer_count", "0", "1 or more", "");
+  if (info.layer_count == 0 || info.layer_count > resource::kMaxImageLayers) {
+    return field_error(checker.pass, "layer_count", number(info.layer_count),
+                       "1 to " + number(resource::kMaxImageLayers) + ", as of images", "render the others in a pass of their own");
+  }
   const uint32_t forced = info.single_sampled_samples;
   if (forced && (forced > 16 || !std::has_single_bit(forced))) {
     return field_error(checker.pass, "single_sampled_samples", number(forced), "0, 1, 2, 4, 8 or 16", "");

@@ -17,7 +17,7 @@
 namespace tilegpu {
 namespace {
 
-constexpr uint32_t kMaxLayers = 2048, kMaxDepth_px = 2048;
+constexpr uint32_t kMaxDepth_px = 2048;
 constexpr uint32_t kMaxSamples = 16;
 constexpr uint64_t kAlignment_B = 64;
 constexpr VkImageAspectFlagBits kColor = VK_IMAGE_ASPECT_COLOR_BIT;
@@ -142,8 +142,8 @@ Status check_shape(const ImageCreateInfo& info, const std::string& name) {
     return field_error(name, "mip_levels", number(info.mip_levels), "1 to " + number(level_limit) + " for this size",
                        "a full chain ends at 1x1");
   }
-  if (info.array_layers == 0 || info.array_layers > kMaxLayers) {
-    return field_error(name, "array_layers", number(info.array_layers), "1 to 2048", "");
+  if (info.array_layers == 0 || info.array_layers > resource::kMaxImageLayers) {
+    return field_error(name, "array_layers", number(info.array_layers), "1 to " + number(resource::kMaxImageLayers), "");
   }
   const auto samples = static_cast<uint32_t>(info.samples);
   if (samples == 0 || samples > kMaxSamples || !std::has_single_bit(samples)) {

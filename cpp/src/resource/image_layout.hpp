@@ -10,6 +10,8 @@
 namespace tilegpu::resource {
 
 inline constexpr uint32_t kSuperblock_px = 16;
+/// Of an image, and of a pass.
+inline constexpr uint32_t kMaxImageLayers = 2048;
 
 uint32_t plane_count(const vk::FormatInfo& format);
 uint32_t plane_texel_B(const vk::FormatInfo& format, uint32_t plane);

@@ -48,7 +48,6 @@ Status check_buffer_image(const char* command, const Buffer& buffer, const Image
   if (Status ok = check_regions(command, regions.size()); !ok) return ok;
   if (Status ok = check_has_memory(command, buffer); !ok) return ok;
   if (Status ok = check_has_memory(command, image); !ok) return ok;
-  if (image.sample_count() != 1) return multisampled_error(command, image, "resolve it first");
   for (size_t i = 0; i < regions.size(); ++i) {
     const VkBufferImageCopy2& r = regions[i];
     const Side side = image_side(command, i, image, r);
@@ -185,7 +184,9 @@ uint64_t each_row(const Side& side, const VkBufferImageCopy2& r, uint8_t* data, 
 }  // namespace
 
 Status check_copy_buffer_to_image(const Buffer& source, const Image& destination, std::span<const VkBufferImageCopy2> regions) {
-  return check_buffer_image("copy_buffer_to_image", source, destination, regions);
+  constexpr const char* kCommand = "copy_buffer_to_image";
+  if (destination.sample_count() != 1) return multisampled_error(kCommand, destination, "draw to it, or clear it");
+  return check_buffer_image(kCommand, source, destination, regions);
 }
 
 void copy_buffer_to_image(const Buffer& source, const Image& destination, std::span<const VkBufferImageCopy2> regions,
@@ -203,6 +204,7 @@ void copy_buffer_to_image(const Buffer& source, const Image& destination, std::s
   }
 }
 
+// Of several samples the first: whether a program may ask for it is forbidden.hpp's.
 Status check_copy_image_to_buffer(const Image& source, const Buffer& destination, std::span<const VkBufferImageCopy2> regions) {
   return check_buffer_image("copy_image_to_buffer", destination, source, regions);
 }

@@ -1,9 +1,15 @@
-// transfer/forbidden.cpp -- see forbidden.hpp. In: regions between buffers and images. Out: the first offset off the grid.
+// transfer/forbidden.cpp -- see forbidden.hpp. In: an image; regions between buffers and images. Out: the first thing that is
+// wrong: several samples, an offset off the grid.
 #include "transfer/forbidden.hpp"
 
 #include "transfer/regions.hpp"
 
 namespace tilegpu::transfer {
+
+Status check_one_sample(const char* command, const Image& source) {
+  if (source.sample_count() == 1) return Ok{};
+  return multisampled_error(command, source, "resolve it first: of several samples the first of each texel is copied");
+}
 
 Status check_buffer_offsets(const char* command, const Image& image, std::span<const VkBufferImageCopy2> regions) {
   for (size_t i = 0; i < regions.size(); ++i) {

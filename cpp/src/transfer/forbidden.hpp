@@ -1,5 +1,5 @@
 // transfer/forbidden.hpp -- what Vulkan forbids of commands whose work could be done: uses that no usage names, texels in buffers off their
-// own grid.
+// own grid, copies of several samples to a buffer.
 //
 // In: commands that passed their checks (transfer.hpp), which guard memory. Out: Ok, or an error of the same form. Source: Vulkan
 // specification, valid usage of the copy commands.
@@ -25,6 +25,8 @@ Status check_destination(const char* command, const Object& destination) {
   else
     return resource::check_usage(command, destination, VK_IMAGE_USAGE_TRANSFER_DST_BIT);
 }
+/// Copies to buffers have images of one sample; of several the first one of each texel is there to copy.
+Status check_one_sample(const char* command, const Image& source);
 /// bufferOffset: a multiple of the texel block's bytes, of depth and stencil of 4.
 Status check_buffer_offsets(const char* command, const Image& image, std::span<const VkBufferImageCopy2> regions);
 

@@ -1,6 +1,7 @@
 // transfer/host_copy.cpp -- see tilegpu/host_copy.hpp: the copies of transfer/copy.cpp, with the host's memory in the place of a buffer.
 #include "tilegpu/host_copy.hpp"
 
+#include "transfer/forbidden.hpp"
 #include "transfer/regions.hpp"
 
 namespace tilegpu {
@@ -45,6 +46,7 @@ Status copy_memory_to_image(const Image& destination, std::span<const HostRegion
 
 Status copy_image_to_memory(const Image& source, std::span<const HostRegion> regions) {
   using Regions = std::span<const VkBufferImageCopy2>;
+  if (Status ok = transfer::check_one_sample("copy_image_to_memory", source); !ok) return ok;
   return copy_each(
       regions, "copy_image_to_memory", [&](const Buffer& to, Regions r) { return transfer::check_copy_image_to_buffer(source, to, r); },
       [&](const Buffer& to, Regions r) { transfer::copy_image_to_buffer(source, to, r, at_once); });

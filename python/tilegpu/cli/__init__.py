@@ -18,6 +18,7 @@ from pathlib import Path
 from tilegpu.cli import bench, compare, explain, info, render, replay, scenes, verify, view, vulkan, what_if
 from tilegpu.cli.common import EXIT_FAILED, EXIT_USAGE, Parser, UsageError
 from tilegpu.cli.signals import Ended, as_interrupts, exit_code, tell
+from tilegpu.cli.streams import open_missing_streams
 from tilegpu.terminal import be_quiet
 
 __all__ = ["build_parser", "main"]
@@ -65,6 +66,7 @@ def _where_of(error: BaseException) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
+    open_missing_streams()
     parser = build_parser()
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
