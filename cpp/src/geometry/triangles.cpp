@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/prefetch.hpp"
 #include "geometry/cull.hpp"
 #include "geometry/vertex_range.hpp"
 
@@ -161,7 +162,7 @@ template <class Source>
 inline TriangleRecord& write_record(Arena<TriangleRecord>& records, Source& source, Chunk& chunk, uint32_t a, uint32_t b, uint32_t c,
                                     uint32_t flags) {
   TriangleRecord& record = *records.extend_reserved(1);
-  __builtin_prefetch(&record + 16, 1);
+  prefetch_to_write(&record + 16);
   store_transposed3(&record, &source.post[a], &source.post[b], &source.post[c]);
   record.vertex[0] = source.varyings(a, chunk);
   record.vertex[1] = source.varyings(b, chunk);

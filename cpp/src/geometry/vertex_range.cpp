@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 
+#include "base/prefetch.hpp"
 #include "base/simd.hpp"
 
 namespace tilegpu::geometry {
@@ -99,7 +100,7 @@ inline void prefetch_vertices(const DrawSetup& draw, const shader::VertexArgs& a
   for (const VertexInputBinding& binding : draw.resolved->vertex_input) {
     if (binding.inputRate != VK_VERTEX_INPUT_RATE_VERTEX) continue;
     const auto at = reinterpret_cast<uintptr_t>(args.bindings[binding.binding].data) + uint64_t{first} * binding.stride;
-    for (uint32_t i = 0; i < kBatchStride * binding.stride; i += 64) __builtin_prefetch(reinterpret_cast<const void*>(at + i));
+    for (uint32_t i = 0; i < kBatchStride * binding.stride; i += 64) prefetch(at + i);
   }
 }
 
@@ -121,7 +122,7 @@ VertexRange::Shaded VertexRange::shade(const DrawSetup& draw, shader::VertexArgs
     kept_.data()[block] = kNot;
     if (ahead.bytes)
       for (size_t at = ahead.size_B * block / count & ~size_t{63}; at < ahead.size_B * (block + 1) / count; at += 64)
-        __builtin_prefetch(ahead.bytes + at, 0, 2);
+        prefetch_outside(ahead.bytes + at);
     const uint32_t begin = block * kBatchStride;
     const __m256i bytes = _mm256_load_si256(reinterpret_cast<const __m256i*>(used_.data() + begin));
     const auto named = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7)));

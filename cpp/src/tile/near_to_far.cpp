@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/prefetch.hpp"
 #include "tile/draw_entries.hpp"
 #include "tile/visibility/visibility.hpp"
 
@@ -66,7 +67,7 @@ bool worth_it(const TileContext& t, DepthBounds& bounds, uint32_t segment, uint3
     uint32_t number = at + place, i = segment;
     for (; number >= binned.segments[i].count; i++) number -= binned.segments[i].count;
     records[k] = &record_of(binned.segments[i], number);
-    __builtin_prefetch(records[k]);
+    prefetch(records[k]);
   }
   for (uint32_t k = 0; k < asked; k++) {
     const records::TriangleRecord& r = *records[k];

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/default_floats.hpp"
+#include "base/prefetch.hpp"
 #include "tile/draw_entries.hpp"
 #include "tile/near_to_far.hpp"
 #include "tile/prepass.hpp"
@@ -113,10 +114,10 @@ namespace {
 // What the next segments begin with is on its way while this one is drawn.
 void prefetch_segments(const records::BinnedGeometry& binned, uint32_t now, uint32_t end) {
   const auto entries = [](const records::BinSegment& segment) { return segment.chunk->entries.data() + segment.first; };
-  if (now + 2 < end) __builtin_prefetch(entries(binned.segments[now + 2]));
+  if (now + 2 < end) prefetch(entries(binned.segments[now + 2]));
   if (now + 1 >= end) return;
   const records::BinSegment& next = binned.segments[now + 1];
-  for (uint32_t k = 0; k < std::min(next.count, kBatch); k++) __builtin_prefetch(&record_of(next, k));
+  for (uint32_t k = 0; k < std::min(next.count, kBatch); k++) prefetch(&record_of(next, k));
 }
 
 void begin_kept_blocks(Worker& w, const PassContext& pass) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/prefetch.hpp"
 #include "tile_io/wide_rows.hpp"
 
 namespace tilegpu::tile_io {
@@ -64,19 +65,19 @@ void from_rows(const RowsView& rows, const Box& box, const PlaneView& plane) {
   assert(rows.texel_B == kTexel_B && (rows.field.mask != 0) == kField && !plane.equal);
   const BlockRange range = block_range(plane, box);
   // Rows of a bin are too short for the hardware to see a stream: the lines of the next rows are asked for while these are copied.
-  const auto prefetch = [&](int32_t first_y) {
+  const auto fetch_ahead = [&](int32_t first_y) {
     for (int32_t y = std::max(first_y, box.min_y); y < first_y + 4 && y <= box.max_y; ++y) {
       const uint8_t* line = rows.at(box.min_x, y);
-      for (size_t at = 0; at < box.width_px() * kTexel_B; at += 64) _mm_prefetch(reinterpret_cast<const char*>(line + at), _MM_HINT_T0);
+      for (size_t at = 0; at < box.width_px() * kTexel_B; at += 64) prefetch(line + at);
     }
   };
   for (uint32_t row = range.first_row; row <= range.last_row; ++row) {
     const int32_t next_y = plane.y_px + static_cast<int32_t>((row + 1) * kBlock_px);
     if (row == range.first_row) {
-      prefetch(next_y - 4);
-      prefetch(next_y);
+      fetch_ahead(next_y - 4);
+      fetch_ahead(next_y);
     }
-    prefetch(next_y + 4);
+    fetch_ahead(next_y + 4);
     for (uint32_t column = range.first_column; column <= range.last_column; ++column) {
       const Box whole = block_box(plane, column, row);
       uint8_t* block = plane.block(column, row);

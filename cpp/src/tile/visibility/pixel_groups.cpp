@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/prefetch.hpp"
 #include "tile/visibility/pixel_colors.hpp"
 
 namespace tilegpu::TILEGPU_TILE {
@@ -212,7 +213,7 @@ TILEGPU_WIDE uint64_t read_entries(PixelGroups& g, BlockLists& lists) {
     reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(entry.plane * 16))));
   const uint32_t* at = g.entries.data();
   for (size_t k = 0; k < g.entries.size(); k++) {
-    _mm_prefetch(lists.entries + at[k + kAhead], _MM_HINT_T0);
+    prefetch(lists.entries + at[k + kAhead]);
     BlockEntry& entry = lists.entries[at[k]];
     reader.take<kSamples>(entry, _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int32_t>(at[k] / kBlockEntries * 16))));
     entry.id = 0;
