@@ -95,3 +95,10 @@ def test_heads_say_what_goes_in_and_out() -> None:
 def test_python_functions_are_read() -> None:
     found = {f.name: f.lines for f in house.python_functions()}
     assert found["create_pipeline"] <= 100 and found["viewports_of"] == 3
+
+
+def test_prefetches_are_not_removed() -> None:
+    """GCC takes a function of prefetches alone for one without effect (base/prefetch.hpp): none is asked for in another way."""
+    core = PATH.parent.parent / "cpp"
+    asking = re.compile(r"__builtin_prefetch|_mm_prefetch")
+    assert [f.name for f in core.rglob("*.?pp") if asking.search(f.read_text())] == ["prefetch.hpp"]

@@ -2,6 +2,7 @@
 // counts, bin by bin, with scissor; shared edges are covered once.
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -254,10 +255,110 @@ void single_quads() {
     }
 }
 
+// -- eight at once
+
+bool same_float(float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (a != a && b != b); }
+
+/// Small squares of points: their masks are the pixels whose centres lie in them, left and top edges being their own.
+void random_squares() {
+  std::mt19937 rng(19);
+  const auto between = [&](int32_t lo, int32_t hi) { return std::uniform_int_distribution<int32_t>(lo, hi)(rng); };
+  uint32_t small = 0, edges = 0;
+  for (int i = 0; i < 4000; i++) {
+    records::TriangleRecord r[kBatch]{};
+    const records::TriangleRecord* records[kBatch];
+    const auto count = static_cast<uint32_t>(between(1, kBatch));
+    const int32_t ox = between(0, 3) * 64, oy = between(0, 3) * 64;
+    for (uint32_t k = 0; k < kBatch; k++) {
+      const int32_t half = i % 3 ? between(1, 600) : between(1, 9) * 64;
+      int32_t x = (ox + between(-3, 67)) * 256 + between(0, 255), y = (oy + between(-3, 67)) * 256 + between(0, 255);
+      if (i % 2) x &= ~63, y &= ~63;
+      r[k] = {{x - half, x + half, x - half}, {y - half, y - half, y + half}, {}, {1, 1, 1}, {}, 0};
+      std::fill_n(r[k].z, 3, static_cast<float>(between(-8, 40)) / 32);
+      records[k] = &r[k < count ? k : 0];
+    }
+    PixelRect rect{0, 0, kBin, kBin};
+    if (i % 3 == 1) rect = {between(0, 30), between(0, 30), between(31, 64), between(31, 64)};
+    TriangleBatch batch;
+    prepare_squares(records, count, ox, oy, rect, detail::kSmallTriangle, 0, 1, batch);
+    for (uint32_t k = 0; k < count; k++) {
+      const auto inside = [&](int32_t x, int32_t y) {
+        const int32_t px = (ox + x) * 256 + 128, py = (oy + y) * 256 + 128;
+        return x >= rect.x0 && x < rect.x1 && y >= rect.y0 && y < rect.y1 && px >= r[k].x[0] && px < r[k].x[1] && py >= r[k].y[0] &&
+               py < r[k].y[2];
+      };
+      uint32_t all = 0, found = 0;
+      for (int32_t y = 0; y < kBin; y++)
+        for (int32_t x = 0; x < kBin; x++) all += inside(x, y);
+      edges += (r[k].x[1] & 255) == 128;
+      CHECK((batch.outside >> k & 1) == (all == 0));
+      records::PrimitiveDepth depth;
+      records::set_up_depth(r[k], {0, 1}, depth);
+      CHECK(same_float(depth.z0, batch.z0[k]) && same_float(depth.zx, batch.zx[k]) && same_float(depth.lo, batch.lo[k]));
+      if (!(batch.small >> k & 1)) continue;
+      small++;
+      const PixelRect box{batch.from_x[k], batch.from_y[k], batch.end_x[k], batch.end_y[k]};
+      const uint32_t mask = detail::rect_bits(box, batch.window_x[k], batch.window_y[k]);
+      bool good = true;
+      for (int32_t p = 0; p < 16; p++)
+        if (mask >> p & 1) {
+          found++;
+          good &= inside(batch.window_x[k] + (p >> 2 & 1) * 2 + (p & 1), batch.window_y[k] + (p >> 3) * 2 + (p >> 1 & 1));
+        }
+      CHECK(good && found == all);
+    }
+  }
+  CHECK(small > 3000 && edges > 100);
+}
+
+/// Setups of eight are those of each.
+void setups_together() {
+  std::mt19937 rng(23);
+  const auto number = [&](float lo, float hi) { return std::uniform_real_distribution<float>(lo, hi)(rng); };
+  records::Chunk chunk;
+  chunk.varyings.resize(4096);
+  for (int i = 0; i < 3000; i++) {
+    chunk.records.resize(kBatch);
+    chunk.primitive_id.resize(i % 2 ? kBatch : 0);
+    const records::TriangleRecord* records[kBatch];
+    const records::Chunk* chunks[kBatch];
+    uint32_t orders[kBatch];
+    shader::PrimitiveSetup together[kBatch]{}, *out[kBatch];
+    for (uint32_t k = 0; k < kBatch; k++) {
+      records::TriangleRecord& r = chunk.records[k];
+      r = {};
+      for (int v = 0; v < 3; v++) {
+        r.x[v] = static_cast<int32_t>(rng() % 20000), r.y[v] = static_cast<int32_t>(rng() % 20000);
+        r.z[v] = number(-1, 2), r.q[v] = i % 3 ? number(0.1f, 4) : 1.0f;
+        r.vertex[v] = rng() % 1024;
+      }
+      if (i % 5 == 0) r.z[rng() % 3] = std::bit_cast<float>(static_cast<uint32_t>(rng()));
+      r.draw_flags = (rng() & records::kDrawMask) | (rng() % 2 ? records::kFrontFacing : 0) | (rng() % 3) << records::kProvokingShift;
+      if (!wind(r)) r.x[0] -= 50000, wind(r);
+      if (i % 2) chunk.primitive_id[k] = static_cast<uint32_t>(rng());
+      records[k] = &r, chunks[k] = &chunk, orders[k] = k + 7, out[k] = &together[k];
+    }
+    set_up_primitives(records, chunks, orders, 0.25f, 0.75f, out);
+    for (uint32_t k = 0; k < kBatch; k++) {
+      shader::PrimitiveSetup alone{};
+      records::set_up_primitive(*records[k], chunk, {0.25f, 0.75f}, orders[k], alone);
+      const float *a = &alone.anchor_x, *b = &together[k].anchor_x;
+      bool same = true;
+      for (size_t n = 0; n < offsetof(shader::PrimitiveSetup, varying) / sizeof(float); n++) same &= same_float(a[n], b[n]);
+      for (int v = 0; v < 3; v++) same &= alone.varying[v] == together[k].varying[v];
+      CHECK(same && alone.provoking == together[k].provoking && alone.primitive_id == together[k].primitive_id);
+      CHECK(alone.front_facing == together[k].front_facing && alone.draw == together[k].draw && alone.order == together[k].order);
+      CHECK(alone.deferred == together[k].deferred);
+    }
+  }
+}
+
 }  // namespace
 
 int main() {
   random_triangles();
+  random_squares();
+  setups_together();
   shared_edges();
   single_quads();
   CHECK(covered_total > 1000000);

@@ -34,10 +34,19 @@ class BasicCoverageSink : public RecordTests<kCoarse, kFaint> {
 
   /// A small triangle, one sample.
   void window(const TriangleBatch& batch, uint32_t lane) {
-    assert(w_.shape.samples == 1 && (batch.small >> lane & 1));
     uint32_t covered = BatchEdges(batch, lane).covered(0, 0);
+    if (batch.cut >> lane & 1) covered &= detail::rect_bits(w_.draw.rect, batch.window_x[lane], batch.window_y[lane]);
+    window(batch, lane, covered);
+  }
+  /// A small square of a batch of squares.
+  void square(const TriangleBatch& batch, uint32_t lane) {
+    const PixelRect box{batch.from_x[lane], batch.from_y[lane], batch.end_x[lane], batch.end_y[lane]};
+    window(batch, lane, detail::rect_bits(box, batch.window_x[lane], batch.window_y[lane]));
+  }
+  /// What is covered of a window.
+  void window(const TriangleBatch& batch, uint32_t lane, uint32_t covered) {
+    assert(w_.shape.samples == 1 && (batch.small >> lane & 1));
     const int32_t x = batch.window_x[lane], y = batch.window_y[lane];
-    if (batch.cut >> lane & 1) covered &= detail::rect_bits(w_.draw.rect, x, y);
     if (!covered || w_.draw.plan.masks_samples) return;
     w_.results.counters.fragments_rasterized += static_cast<uint32_t>(std::popcount(covered));
     const uint32_t column0 = static_cast<uint32_t>((x >> 2) * 16 + (x & 2) * 2),

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/prefetch.hpp"
 #include "tile/coverage/discard_rectangles.hpp"
 #include "tile/coverage/line_coverage.hpp"
 #include "tile/coverage/ruled_coverage.hpp"
@@ -261,6 +262,34 @@ void cover_record(Worker& w, const records::TriangleRecord& record, const record
   cover(outside);
 }
 
+// Setups of a batch's records, made together: they are shaded in order, so that nearly all will be wanted. Of few, or where a setup has
+// more to it, none: each is made when it is wanted.
+struct BatchSetups {
+  const shader::PrimitiveSetup* of[kBatch] = {};
+
+  BatchSetups(Worker& w, const records::TriangleRecord* const* batch, const records::Chunk& chunk, uint32_t count, uint32_t wanted) {
+    constexpr int kFewest = 3;
+    if (kTraced || w.draw.plan.route != Route::shade || w.draw.plan.smooth_lines || w.bin.phase != Phase::ordinary) return;
+    if (std::popcount(wanted) < kFewest) return;
+    make(w, batch, chunk, count);
+  }
+
+ private:
+  __attribute__((noinline)) void make(Worker& w, const records::TriangleRecord* const* batch, const records::Chunk& chunk, uint32_t count) {
+    Packets& p = w.packets;
+    make_room_for_setups(w);
+    const records::Chunk* chunks[kBatch];
+    uint32_t orders[kBatch];
+    shader::PrimitiveSetup unused, *out[kBatch];
+    for (uint32_t k = 0; k < kBatch; k++) {
+      of[k] = out[k] = k < count ? p.setups.allocate() : &unused;
+      chunks[k] = &chunk;
+      orders[k] = p.setups.number();
+    }
+    set_up_primitives(batch, chunks, orders, w.draw.test.range_lo, w.draw.test.range_hi, out);
+  }
+};
+
 // Records of a draw with a rule of its own, one after the other. Not inline: what all other draws do stays as it is.
 template <bool kNumbered>
 __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks,
@@ -271,6 +300,34 @@ __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleReco
     refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
     sink.set_depth();
     cover_record(w, *batch[k], chunk, sink);
+    sink.finish();
+    if (w.draw.plan.one_by_one && !w.kill.pins) release_queue(w, w.draw, w.kill, w.packets, w.results);
+  }
+}
+
+// Squares of points whose small ones are found together.
+bool takes_squares(const TileContext& t, const CurrentDraw& d, const LrzBin& lrz, const BinFilter& filter) {
+  const records::CoverageRule& rule = d.plan.rule;
+  return !kTraced && d.coverage == Coverage::ruled && rule.kind == records::CoverageKind::square && !rule.discard && !rule.lines() &&
+         t.shape.samples == 1 && t.bin.phase == Phase::ordinary && !lrz.now && !filter.tile.on();
+}
+__attribute__((noinline)) void draw_squares(Worker& w, const records::TriangleRecord** batch, const records::Chunk& chunk, uint32_t count) {
+  TriangleBatch squares;
+  prepare_squares(batch, count, w.bin.origin_x_px, w.bin.origin_y_px, w.draw.rect, w.bounds.block_limit, w.draw.test.range_lo,
+                  w.draw.test.range_hi, squares);
+  uint32_t left = ((1u << count) - 1) & ~squares.outside;
+  const BatchSetups setups(w, batch, chunk, count, left);
+  for (; left; left &= left - 1) {
+    const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
+    CoverageSink sink(w, *batch[k], chunk, 0);
+    sink.take_setup(setups.of[k]);
+    if (squares.small >> k & 1) {
+      sink.square(squares, k);
+    } else {
+      refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
+      sink.set_depth(squares, k);
+      cover_record(w, *batch[k], chunk, sink);
+    }
     sink.finish();
     if (w.draw.plan.one_by_one && !w.kill.pins) release_queue(w, w.draw, w.kill, w.packets, w.results);
   }
@@ -330,6 +387,8 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
   std::fill(batch + count, batch + kBatch, batch[0]);
   if (w.draw.coverage >= Coverage::ruled) {
     if (w.draw.coverage == Coverage::coarse) return draw_coarse(w, batch, *chunks[0], count);
+    if constexpr (!kNumbered && !kFaint)
+      if (takes_squares(w, w.draw, w.lrz, w.filter)) return draw_squares(w, batch, *chunks[0], count);
     return draw_ruled<kNumbered>(w, batch, chunks, numbers, count);
   }
   TriangleBatch setup;
@@ -337,6 +396,7 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
                 w.draw.test.range_lo, w.draw.test.range_hi, setup);
   [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w.draw);
   [[maybe_unused]] RunRecords context{w, batch, chunks[0]};
+  const BatchSetups setups(w, batch, *chunks[0], kNumbered ? 0 : count, kNumbered ? 0 : ((1u << count) - 1) & ~setup.outside);
   for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
     if constexpr (!kTraced && !kNumbered) {
       left = draw_run(w, batch, *chunks[0], setup, left);
@@ -344,6 +404,7 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
     }
     const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
     Sink sink = sink_of(k);
+    sink.take_setup(setups.of[k]);
     if (setup.small >> k & 1) {
       sink.window(setup, k);
     } else if (setup.medium >> k & 1) {
@@ -456,12 +517,52 @@ uint32_t leave_hidden_out(Worker& w, const records::Chunk& chunk, const records:
 
 }  // namespace
 
+namespace {
+
+// What is read of a segment's entries soon: records of the two batches that come next; of the first of these, whose records are here, the
+// varyings of their first vertices, where quads are shaded in order. (Those of the others lie beside them most often; a flush fetches its
+// own.)
+class FetchAhead {
+ public:
+  FetchAhead(const records::Chunk& chunk, const uint32_t* entries, uint32_t from, uint32_t to)
+      : records_(chunk.records.data()),
+        varyings_(reinterpret_cast<uintptr_t>(chunk.varyings.data())),
+        entries_(entries),
+        to_(to),
+        record_(from),
+        vertex_(from) {}
+
+  /// Entries before `next` are read. `draw`: the current one, as those that come most often are.
+  void from(uint32_t next, const CurrentDraw& draw) {
+    const uint32_t records_end = std::min(next + 2 * kBatch, to_), vertices_end = std::min(next + kBatch, to_);
+    for (; record_ < records_end; record_++) prefetch(&records_[entries_[record_]]);
+    if (!draw.state || draw.plan.route != Route::shade) return;
+    const uintptr_t rows = std::min<uintptr_t>(draw.state->resolved->varyings.components.size(), kMostRows);
+    for (vertex_ = std::max(vertex_, next); vertex_ < vertices_end; vertex_++) {
+      const uintptr_t vertex = varyings_ + sizeof(float) * records_[entries_[vertex_]].vertex[0];
+      for (uintptr_t row = 0; row < rows; row++) prefetch(vertex + row * kRow_B);
+    }
+  }
+
+ private:
+  static constexpr uintptr_t kRow_B = sizeof(float) * shader::kBatchStride, kMostRows = 8;
+
+  const records::TriangleRecord* records_;
+  uintptr_t varyings_;
+  const uint32_t* entries_;
+  uint32_t to_, record_, vertex_;  // entries from there on have not been asked for
+};
+
+}  // namespace
+
 uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t from, uint32_t to) {
   assert(from <= to && to <= segment.count);
   const records::Chunk& chunk = *segment.chunk;
   const uint32_t* entries = chunk.entries.data() + segment.first;
   const records::TriangleRecord* records = chunk.records.data();
   constexpr uint32_t kBetweenLooks = 1024;
+  FetchAhead ahead(chunk, entries, from, to);
+  ahead.from(from, w.draw);
   for (uint32_t i = from, look = from + kBetweenLooks; i < to;) {
     if (i >= look) {
       if (is_cancelled(*w.pass->cancelled)) return to;  // nobody wants the rest
@@ -471,7 +572,7 @@ uint32_t draw_entries(Worker& w, const records::BinSegment& segment, uint32_t fr
     const records::TriangleRecord* batch[kBatch];
     const uint32_t taken = take_batch(w, records, entries + i, to - i, batch), first = i;
     i += taken;
-    for (uint32_t k = 0; k < kBatch && i + k < to; k++) __builtin_prefetch(&records[entries[i + k]]);
+    ahead.from(i, w.draw);
     if (w.bin.phase == Phase::pre) {
       if (w.prepass.replays_draw) note_replay(w.prepass, w.draw.number, w.visibility.primitives.size(), segment, first, taken);
       if (w.prepass.skips) continue;

@@ -20,10 +20,23 @@
 
 namespace tilegpu::TILEGPU_TILE {
 
+/// Setups of quads that no longer wait are given back now and then: where no quads wait but those of the packing queue, so often that all
+/// of them stay in the first cache; else so that a bin with a million primitives needs no more.
+inline void make_room_for_setups(Worker& w) {
+  constexpr uint32_t kMostInOrder = 192;  // of 128 bytes
+  const uint32_t most = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on ? kMostInOrder : kMaxVisible;
+  if (w.packets.setups.used() < most) return;
+  release_queue(w, w.draw, w.kill, w.packets, w.results);
+  w.packets.setups.reset();
+  w.packets.vertices.reset_if_large();
+}
+
 template <bool kCoarse, bool kFaint>
 class RecordRoute {
  public:
   bool seen() const { return seen_; }
+  /// Its setup was made with others; or null.
+  void take_setup(const shader::PrimitiveSetup* setup) { setup_ = setup; }
 
  protected:
   static constexpr uint16_t kAll[kMaxSamples] = {0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff, 0xffff,
@@ -51,12 +64,7 @@ class RecordRoute {
 
   const shader::PrimitiveSetup* setup() {
     if (!setup_) {
-      // Setups of quads that no longer wait are given back now and then, so that a bin with a million primitives needs no more.
-      if (w_.packets.setups.used() >= kMaxVisible) {
-        release_queue(w_, w_.draw, w_.kill, w_.packets, w_.results);
-        w_.packets.setups.reset();
-        w_.packets.vertices.reset_if_large();
-      }
+      make_room_for_setups(w_);
       shader::PrimitiveSetup* setup = w_.draw.plan.smooth_lines ? line_setup() : w_.packets.setups.allocate();
       set_up_primitive(record_, chunk_, w_.draw.test, static_cast<uint32_t>(w_.packets.setups.used()), *setup);
       if (w_.bin.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visibility.primitives.size()) + 1;

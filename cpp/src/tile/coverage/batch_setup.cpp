@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstddef>
 
+#include "base/prefetch.hpp"
 #include "records/primitive_setup.hpp"
 
 namespace tilegpu::tile {
@@ -123,10 +124,9 @@ inline Anchored8 anchor(const Records8& r) {
 inline void keep(int32_t* to, i32x8 v) { _mm256_store_si256(reinterpret_cast<__m256i*>(to), (__m256i)v); }
 inline void keep(float* to, f32x8 v) { _mm256_store_ps(to, (__m256)v); }
 
-}  // namespace
-
-void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
-                   uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
+template <bool kSquares>
+inline void prepare(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
+                    uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
   assert(count >= 1 && count <= kBatch && block_limit <= detail::kSmallTriangle);
   const Records8 r = load(records);
   i32x8 x[3], y[3];
@@ -136,8 +136,8 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   }
   const i32x8 min_x = minimum(minimum(x[0], x[1]), x[2]), max_x = maximum(maximum(x[0], x[1]), x[2]);
   const i32x8 min_y = minimum(minimum(y[0], y[1]), y[2]), max_y = maximum(maximum(y[0], y[1]), y[2]);
-  // As in cover_triangle.
-  const int32_t low = samples == 1 ? 127 : 0, high = samples == 1 ? 128 : 0, centre = samples == 1 ? 128 : 0;
+  // As in cover_triangle; the right and lower edges of a square are not its own.
+  const int32_t low = samples == 1 ? 127 : 0, high = kSquares ? 129 : samples == 1 ? 128 : 0, centre = samples == 1 ? 128 : 0;
   const i32x8 box_x0 = maximum((min_x + low) >> 8, i32x8{} + rect.x0), box_x1 = minimum(((max_x - high) >> 8) + 1, i32x8{} + rect.x1);
   const i32x8 box_y0 = maximum((min_y + low) >> 8, i32x8{} + rect.y0), box_y1 = minimum(((max_y - high) >> 8) + 1, i32x8{} + rect.y1);
   i32x8 window_x = box_x0 & ~1, window_y = box_y0 & ~1;
@@ -158,8 +158,12 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   out.cut = sign_bits((window_x < rect.x0) | (window_y < rect.y0) | (last_x > rect.x1) | (last_y > rect.y1));
   keep(out.window_x, window_x);
   keep(out.window_y, window_y);
+  if constexpr (kSquares) {
+    keep(out.from_x, box_x0);
+    keep(out.from_y, box_y0);
+  }
   const i32x8 px = window_x * 256 + centre, py = window_y * 256 + centre;
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < (kSquares ? 0 : 3); k++) {
     const int n = k == 2 ? 0 : k + 1;
     const i32x8 dx = x[n] - x[k], dy = y[n] - y[k];
     const i32x8 top_left = (dy < 0) | ((dy == 0) & (dx > 0));
@@ -178,6 +182,18 @@ void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t
   keep(out.anchor_y, to_float(a.y0) * (1.0f / 256));
   keep(out.lo, clamp(minimum(minimum(a.z0, a.z1), a.z2), range_lo, range_hi));
   keep(out.hi, clamp(maximum(maximum(a.z0, a.z1), a.z2), range_lo, range_hi));
+}
+
+}  // namespace
+
+void prepare_batch(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
+                   uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
+  prepare<false>(records, count, origin_x_px, origin_y_px, rect, samples, block_limit, range_lo, range_hi, out);
+}
+
+void prepare_squares(const TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px, const PixelRect& rect,
+                     int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out) {
+  prepare<true>(records, count, origin_x_px, origin_y_px, rect, 1, block_limit, range_lo, range_hi, out);
 }
 
 void set_up_primitives(const TriangleRecord* const* records, const records::Chunk* const* chunks, const uint32_t* orders, float range_lo,
@@ -225,7 +241,7 @@ void set_up_primitives(const TriangleRecord* const* records, const records::Chun
     const auto at = [&](int k) { return varyings + sizeof(float) * static_cast<uint32_t>(vertex[k][i]); };
     for (int k = 0; k < 3; k++) setup.varying[k] = reinterpret_cast<const float*>(at(k));
     setup.provoking = reinterpret_cast<const float*>(at(3));
-    for (uintptr_t c = 0; c < 3; c++) __builtin_prefetch(reinterpret_cast<const void*>(at(0) + 128 * c));
+    for (uintptr_t c = 0; c < 3; c++) prefetch(at(0) + 128 * c);
     const size_t index = static_cast<size_t>(records[i] - chunk.records.data());
     setup.primitive_id = index < chunk.primitive_id.size() ? chunk.primitive_id.data()[index] : 0;
     const uint32_t flags = records[i]->draw_flags;

@@ -24,6 +24,7 @@ struct alignas(32) TriangleBatch {
   int32_t window_y[8];
   int32_t end_x[8], end_y[8];    // of the bounding box, cut with the rectangle
   int32_t at[3][8], pair[3][8];  // edges at the window's first sample point, in subpixels; steps as 16-bit (-dy, dx)
+  int32_t from_x[8], from_y[8];  // of squares: the bounding box, cut with the rectangle, begins there; they have no edges
   float z0[8], zx[8], zy[8], anchor_x[8], anchor_y[8], lo[8], hi[8];
 };
 
@@ -34,6 +35,10 @@ inline PrimitiveDepth batch_depth(const TriangleBatch& b, uint32_t lane, uint32_
 /// `count` of the eight records are meant; the others repeat one of them. `block_limit`: extent in subpixels, kSmallTriangle at most.
 void prepare_batch(const records::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px,
                    const PixelRect& rect, uint32_t samples, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out);
+
+/// The same of squares of points (records/coverage_rule.hpp), one sample: their boxes are what they cover.
+void prepare_squares(const records::TriangleRecord* const* records, uint32_t count, int32_t origin_x_px, int32_t origin_y_px,
+                     const PixelRect& rect, int32_t block_limit, float range_lo, float range_hi, TriangleBatch& out);
 
 /// The edges of one triangle of a batch, ready for 4x4 pixels at a time.
 struct BatchEdges {

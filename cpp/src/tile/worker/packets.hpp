@@ -40,6 +40,7 @@ class SetupArena {
     if (part == parts_.size()) parts_.push_back(std::make_unique<shader::PrimitiveSetup[]>(kPart));
     return &parts_[part][used_++ % kPart];
   }
+  uint32_t number() const { return static_cast<uint32_t>(used()); }
   void reset() { used_ = lines_used_ = 0; }
   size_t used() const { return used_ + lines_used_; }
 
