@@ -1,4 +1,5 @@
-"""Blocks of which a texture has nothing are not shaded, and no bit of the picture tells: random sprites with and without.
+"""Blocks of which a texture has nothing are not shaded, nor those that a shader discards, and no bit of the picture tells: random sprites
+with and without.
 
 Textures have holes, of each level its own; sprites are turned, mirrored, tiny and large, reach beyond the texture's edges by every
 address mode, or are drawn with perspective. What would make a skipped block wrong is among them: levels that hold what others lack, alpha
@@ -44,6 +45,34 @@ WRITES = """#version 450
 layout(set = 0, binding = 0) buffer Count { uint count; };
 layout(location = 0) in vec2 v_uv;  layout(location = 1) in vec4 v_color;  layout(location = 0) out vec4 o_color;
 void main() { atomicAdd(count, 1u); o_color = vec4(v_uv, 0.0, 1.0); }"""
+# Some discard by how much alpha there is, or leave no sample of it; others ask more than one texture's alpha.
+DISCARDS = {
+    "test": "void main() { vec4 t = texture(map, v_uv); if (t.a < 0.4) discard; o_color = vec4(t.rgb * v_color.rgb, 1.0); }",
+    "turned round": "void main() { vec4 t = texture(map, v_uv); if (!(t.a - 0.5 >= 0.0)) discard; o_color = t; }",
+    "step": "void main() { vec4 t = texture(map, v_uv); if (step(0.5, t.a) * 2.0 <= 1.0) discard; o_color = t * v_color; }",
+    "chosen": "void main() { vec4 t = texture(map, v_uv); float a = t.a > 0.3 ? t.a : -1.0; if (a < 0.0) discard; o_color = t; }",
+    "nothing at all": "void main() { vec4 t = texture(map, v_uv); if (t.a <= 0.0) discard; o_color = vec4(t.rgb, 1.0); }",
+    "smooth": "void main() { vec4 t = texture(map, v_uv); if (smoothstep(0.2, 0.6, t.a) < 0.1) discard; o_color = t; }",
+    "both": "void main() { vec4 t = texture(map, v_uv); if (min(t.a, 1.0) < 0.5 || t.r > v_color.r) discard; o_color = t; }",
+    "slope": "void main() { vec4 t = texture(map, v_uv); if ((t.a - 0.4) / max(fwidth(t.a), 1e-3) < -0.5) discard; o_color = t; }",
+    "deep": "void main() { vec4 t = texture(map, v_uv); if (t.a < 0.4) discard; o_color = t; gl_FragDepth = v_color.r; }",
+    "late": "void main() { vec4 t = texture(map, v_uv); o_color = t * v_color; if (o_color.r < 0.3) discard; }",
+    "one of two": "void main() { vec4 t = texture(map, v_uv); if (t.a < 0.4 && t.r < v_color.r) discard; o_color = t; }",
+    "by colour": "void main() { vec4 t = texture(map, v_uv); if (t.a * v_color.a < 0.4) discard; o_color = t; }",
+    "divided": "void main() { vec4 t = texture(map, v_uv); if (0.01 / t.a > 0.5) discard; o_color = t; }",
+    "more": "void main() { vec4 t = texture(map, v_uv); if (t.a > 0.4) discard; o_color = t; }",
+    "else": "void main() { vec4 t = texture(map, v_uv); if (v_color.r < 0.5) { if (t.a < 0.4) discard; } o_color = t; }",
+    "a branch before": "void main() { vec4 t = texture(map, v_uv); if (v_color.r < 0.5) t.a = 0.7; if (t.a < 0.4) discard; o_color = t; }",
+}
+DISCARDED = ("test", "turned round", "step", "chosen", "nothing at all", "smooth", "both", "slope", "deep")
+COVERAGE = {
+    "sharp": """void main() { vec4 t = texture(map, v_uv); float a = clamp((t.a - 0.4) / max(fwidth(t.a), 1e-3) + 0.5, 0.0, 1.0);
+      o_color = vec4(t.rgb, a); }""",
+    "plain": "void main() { o_color = texture(map, v_uv); }",
+    "product": "void main() { o_color = texture(map, v_uv) * v_color; }",
+    "some": "void main() { vec4 t = texture(map, v_uv); o_color = vec4(t.rgb, 0.1 + t.a); }",
+}
+COVERED = ("sharp", "plain")
 SKIPPED = ("product", "parts", "steps", "premultiplied", "other")
 
 
@@ -120,19 +149,26 @@ def drawn(device: tg.Device, seed: int, shader: str, **given: Any) -> tuple[np.n
         max_lod=float(rng.choice([0, 0.5, 1.25, 99])),
         mip_lod_bias=float(given.get("bias", rng.choice([0, 0, 0.7]))),
     )
-    blend = "premultiplied" if shader == "premultiplied" else "alpha"
+    blend = "premultiplied" if shader == "premultiplied" else given.get("blend", "alpha")
+    samples, depth = given.get("samples", 1), given.get("depth", False)
+    coverage = given.get("alpha_to_coverage", False)
     pipeline = device.pipeline(
         VERT,
-        HEAD + SHADERS[shader],
+        HEAD + given.get("shaders", SHADERS)[shader],
         color=["r8g8b8a8_unorm"],
+        depth="d32_sfloat" if depth else None,
         vertex=VERTEX,
         blend=blend,
-        samples=given.get("samples", 1),
+        samples=samples,
+        alpha_to_coverage=coverage,
     )
-    target = device.image(SIZE, "r8g8b8a8_unorm", samples=given.get("samples", 1))
+    target = device.image(SIZE, "r8g8b8a8_unorm", samples=samples)
     vertices = quads(rng, given.get("count", 40), given.get("perspective", bool(rng.random() < 0.2)))
+    if depth:
+        vertices["position"][:, 2] = rng.uniform(0, 1, len(vertices)) * vertices["position"][:, 3]
     clear = tuple(rng.uniform(0, 1, 4))
-    with device.render_pass(color=tg.Attachment(target, clear=clear)) as rp:
+    depths = tg.Attachment(device.image(SIZE, "d32_sfloat", samples=samples), clear=1.0) if depth else None
+    with device.render_pass(color=tg.Attachment(target, clear=clear), depth=depths) as rp:
         if given.get("writes"):
             counting = device.pipeline(VERT, WRITES, color=["r8g8b8a8_unorm"], vertex=VERTEX)
             rp.draw(counting, vertices[:6], bind={"Count": device.buffer(np.zeros(1, np.uint32))})
@@ -140,24 +176,54 @@ def drawn(device: tg.Device, seed: int, shader: str, **given: Any) -> tuple[np.n
     return target.numpy(), rp.stats
 
 
+def compare(shader: str, seeds: int, skips: bool, **given: Any) -> None:
+    """The same pictures, and fragments that are not shaded where it is known that some need not be."""
+    fewer = 0
+    every = devices()
+    # Where a shader that discards writes depth, it is late, and how many fragments pass early tests a matter of how many wait.
+    counts = not given.get("depth")
+    for seed in range(seeds):
+        (want, plain), *others = [drawn(device, seed, shader, **given) for device in every]
+        for picture, stats in others:
+            assert np.array_equal(picture, want), (shader, seed)
+            if counts:
+                assert stats.fragments_shaded == others[0][1].fragments_shaded <= plain.fragments_shaded, (shader, seed)
+        fewer += plain.fragments_shaded - others[0][1].fragments_shaded
+    assert fewer > 1000 if skips else not counts or fewer == 0
+
+
 @pytest.mark.parametrize("shader", SHADERS)
 def test_no_bit_changes(shader: str) -> None:
     """Random textures, samplers and sprites."""
-    fewer = 0
-    every = devices()
-    for seed in range(24):
-        (want, plain), *others = [drawn(device, seed, shader) for device in every]
-        for picture, stats in others:
-            assert np.array_equal(picture, want), (shader, seed)
-            assert stats.fragments_shaded == others[0][1].fragments_shaded <= plain.fragments_shaded, (shader, seed)
-        fewer += plain.fragments_shaded - others[0][1].fragments_shaded
-    assert (fewer > 0) == (shader in SKIPPED)
+    compare(shader, 24, shader in SKIPPED)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("shader", DISCARDS)
+def test_what_is_discarded(shader: str, samples: int) -> None:
+    """Alpha tests, with depth and without, in perspective mostly."""
+    for given in ({"depth": True, "perspective": True, "blend": None}, {"blend": "alpha"})[
+        : 1 if shader == "deep" else 2
+    ]:
+        compare(shader, 10, shader in DISCARDED, shaders=DISCARDS, samples=samples, **given)
+
+
+@pytest.mark.parametrize("samples", [1, 2, 16])
+@pytest.mark.parametrize("shader", COVERAGE)
+def test_what_alpha_does_not_cover(shader: str, samples: int) -> None:
+    given = {"depth": True, "perspective": samples != 2, "blend": None, "alpha_to_coverage": True}
+    compare(shader, 10, shader in COVERED, shaders=COVERAGE, samples=samples, **given)
+
+
+@pytest.mark.parametrize("given", [{"samples": 4}, {"perspective": True}], ids=["samples", "perspective"])
+def test_blends_of_several_samples_and_in_perspective(given: dict[str, Any]) -> None:
+    compare("product", 12, True, **given)
 
 
 @pytest.mark.parametrize(
     "given",
-    [{"samples": 4}, {"perspective": True}, {"bias": 0.5}, {"writes": True}, {"count": 1, "size": (60, 60)}],
-    ids=["samples", "perspective", "bias", "a shader that writes memory", "fewer vertices than texels"],
+    [{"bias": 0.5}, {"writes": True}, {"count": 1, "size": (60, 60)}],
+    ids=["bias", "a shader that writes memory", "fewer vertices than texels"],
 )
 def test_all_is_shaded_where_it_is_not_sure(given: dict[str, Any]) -> None:
     every = devices()[:2]
@@ -196,10 +262,16 @@ def test_what_lies_at_the_other_edge(axis: int, mode: str) -> None:
         pixels[(slice(None), -1) if axis == 0 else (-1, slice(None))] = 255
         image = device.image((16, 16), "r8g8b8a8_unorm")
         device.copy(pixels, image)
-        pipeline = device.pipeline(VERT, HEAD + SHADERS["product"], color=["r8g8b8a8_unorm"], vertex=VERTEX, blend="alpha")
+        pipeline = device.pipeline(
+            VERT, HEAD + SHADERS["product"], color=["r8g8b8a8_unorm"], vertex=VERTEX, blend="alpha"
+        )
         vertices = np.zeros(6, VERTEX)
         corner = np.array([(-1, -1), (1, -1), (-1, 1), (-1, 1), (1, -1), (1, 1)])
-        vertices["position"], vertices["uv"], vertices["color"] = np.c_[corner, np.zeros(6), np.ones(6)], corner * 0.5 + 0.5, 1
+        vertices["position"], vertices["uv"], vertices["color"] = (
+            np.c_[corner, np.zeros(6), np.ones(6)],
+            corner * 0.5 + 0.5,
+            1,
+        )
         target = device.image((128, 128), "r8g8b8a8_unorm")
         with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
             rp.draw(pipeline, vertices, bind={"map": (image, device.sampler(filter="linear", address=mode))})

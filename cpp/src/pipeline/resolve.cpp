@@ -90,20 +90,24 @@ std::shared_ptr<Resolved> describe(const Program& program, const GraphicsState& 
   return resolved;
 }
 
-// Where all that a fragment does is a blend, of which one texture may leave nothing.
-std::optional<FaintTexture> find_faint_texture(const Stage& fragment, const Resolved& resolved, const shader::EpilogueKey& epilogue) {
+// Where one texture may leave nothing of all that a fragment does: a blend, or whatever its shader or its alpha may end. `epilogue`: null
+// where no colour is written.
+std::optional<FaintTexture> find_faint_texture(const Stage& fragment, const Resolved& resolved, const shader::EpilogueKey* epilogue,
+                                               bool alpha_to_coverage) {
   assert(fragment.module && fragment.stage == VK_SHADER_STAGE_FRAGMENT_BIT);
   const Classification& c = resolved.classification;
-  if (!fragment.traits.uses_images || c.side_effects || c.kills || c.per_sample || c.coarse || c.smooth_alpha) return {};
-  const uint32_t decides = shader::keeps_targets_below(epilogue);
-  if (!decides) return {};
+  if (!fragment.traits.uses_images || c.side_effects || c.per_sample || c.coarse || c.smooth_alpha) return {};
+  const uint32_t decides = epilogue && !c.kills && !alpha_to_coverage ? shader::keeps_targets_below(*epilogue) : 0;
+  if (!decides && !fragment.traits.discards && !alpha_to_coverage) return {};
   auto samples = shader::faint_samples(*fragment.module, fragment.specialization);
   if (!samples) return {};
   for (const shader::FaintSample& sample : samples->list) {
-    assert(sample.colors && sample.component < 4);
-    if (decides & ~sample.colors) continue;
+    assert(sample.component < 4 && sample.most < 255 && (sample.becomes != shader::Faint::colors || (sample.colors && !sample.most)));
+    if (sample.becomes == shader::Faint::colors && (!decides || (decides & ~sample.colors))) continue;
+    if (sample.becomes == shader::Faint::no_alpha && !alpha_to_coverage) continue;
     FaintTexture faint;
-    faint.component = sample.component;
+    faint.component = sample.component, faint.most = sample.most;
+    faint.ends = sample.becomes != shader::Faint::colors, faint.neighbours = sample.neighbours;
     bool there = false;
     for (const shader::TextureSlot& slot : fragment.resources.textures)
       if (slot.combined && slot.image_set == sample.set && slot.image_binding == sample.binding && !slot.image.counted)
@@ -240,7 +244,6 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
   }
   if (shading && c.writes_color) {
     epilogue = epilogue_key(program, state, c);
-    if (!alpha_to_coverage) resolved->faint = find_faint_texture(*program.fragment(), *resolved, epilogue);
     add(output.epilogue, "epilogue", [&] { return shader::compile_epilogue(jit, epilogue, shader::When::later); });
     if (!alpha_to_coverage && !c.coarse && shader::suits_blocks(fragment, shading->traits))
       add(output.blocks, "fragment shader and epilogue",
@@ -248,6 +251,8 @@ Expected<Ptr<const Resolved>> resolve(shader::Jit& jit, const Ptr<const Program>
     if (!alpha_to_coverage && !c.coarse && shader::suits_pixels(jit, fragment, shading->traits, epilogue))
       output.pixels = shader::offer_pixels(jit, fragment, epilogue);
   }
+  if (shading)
+    resolved->faint = find_faint_texture(*program.fragment(), *resolved, c.writes_color ? &epilogue : nullptr, alpha_to_coverage);
   if (Status ok = shader::run_compiles(threads, compiles); !ok) return ok.error();
   for (const Stage& stage : program.stages) shader::keep_record(jit, *stage.module);
 

@@ -68,11 +68,14 @@ struct PositionShader {
   shader::VertexKey key;
 };
 
-/// A texture without which nothing of a fragment is seen: where `component` of all texels that its look-up filters is 0, no target changes,
-/// and nothing else happens. For the tile phase (tile/plan/clear_texels.hpp); docs/decisions.md, 550.
+/// A texture without which nothing of a fragment is seen: where `component` of all texels that its look-up filters is a code of `most` at
+/// most, no target changes, and nothing else happens. For the tile phase (tile/plan/clear_texels.hpp); docs/decisions.md, 550 and 552.
 struct FaintTexture {
   uint32_t set = 0, offset_B = 0;  // of its CombinedDescriptor
-  uint32_t component = 0;          // of the view, behind its swizzle
+  uint8_t component = 0;           // of the view, behind its swizzle
+  uint8_t most = 0;
+  bool ends = false;               // the fragment ends with its shader; else blending leaves the targets as they are
+  bool neighbours = false;         // it must be so in all of a quad
   std::array<uint32_t, 2> rows{};  // of the varyings that the coordinate is, by axis
 };
 

@@ -170,9 +170,10 @@ void select_draw(Worker& w, uint32_t draw) {
   w.packets.setups.reset();
   w.packets.vertices.reset_if_large();
   bind_shading(w, d.late(), w.packets, w.results, draw, d.moment);
-  // Nothing but colours comes of its fragments, which go straight from the tests to the shader.
-  const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && w.packets.shading.simple;
-  if (straight && !w.packets.shading.deferred && d.state->resolved->faint)
+  // Its fragments go straight from the tests to the shader. Nothing but colours comes of them, or nothing where the shader ends them.
+  const std::optional<pipeline::FaintTexture>& faint = d.state->resolved->faint;
+  const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && !w.packets.shading.deferred;
+  if (straight && faint && (faint->ends || w.packets.shading.simple))
     w.faint = w.faints.of(*d.state, uint64_t{call.count} * call.instance_count, [&] { return w.clear_texels.of(call, d.plan.rule); });
 }
 

@@ -26,7 +26,7 @@ static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Membe
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
 static_assert(fields_of<StageTraits>() == 58 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
-static_assert(fields_of<FaintSample>() == 6 && fields_of<FaintSamples>() == 1);
+static_assert(fields_of<FaintSample>() == 9 && fields_of<FaintSamples>() == 1);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
 static_assert(fields_of<NamedElements>() == 4 && fields_of<BufferSlot>() == 8 && fields_of<TextureSlot>() == 14 &&
               fields_of<ResourceTable>() == 2);
@@ -279,6 +279,7 @@ void fields(A& archive, StageTraits& t) {
 template <class A>
 void fields(A& archive, FaintSample& s) {
   archive.number(s.set), archive.number(s.binding), archive.number(s.component), archive.number(s.colors);
+  archive.number(s.most), archive.enumerator(s.becomes, Faint::gone), archive.flag(s.neighbours);
   for (uint32_t axis = 0; axis < 2; axis++) archive.number(s.location[axis]), archive.number(s.word[axis]);
 }
 
