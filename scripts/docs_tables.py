@@ -151,6 +151,7 @@ GLSL = (
           "".join(_of(f"GL_KHR_shader_subgroup_{w}") for w in ("vote", "ballot", "arithmetic", "shuffle", "quad")),
           "r = subgroupAdd(1.0) + subgroupShuffle(1.0, 0) + subgroupQuadBroadcast(1.0, 0) + (subgroupAll(true) ? 1 : 0);"),
     Probe("subgroups in vertex shaders", "vertex", _of("GL_KHR_shader_subgroup_arithmetic"), "r = subgroupAdd(1.0);"),
+    Probe("quads in vertex shaders", "vertex", _of("GL_KHR_shader_subgroup_quad"), "r = subgroupQuadBroadcast(1.0, 0);"),
     Probe("`gl_Layer`, `gl_ViewportIndex` of vertex shaders (`GL_ARB_shader_viewport_layer_array`)", "vertex",
           _of("GL_ARB_shader_viewport_layer_array"), "gl_Layer = 0; gl_ViewportIndex = 0; r = 0;"),
     Probe("`gl_ViewIndex` (`GL_EXT_multiview`)", "vertex", _of("GL_EXT_multiview"), "r = float(gl_ViewIndex);"),

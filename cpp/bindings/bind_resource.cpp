@@ -73,6 +73,9 @@ void bind_images(py::module_& m) {
              // So that planes can be viewed, as whatever their formats can be.
              if (const vk::FormatInfo* f = vk::find_format(info.format); f && f->is_multi_planar())
                info.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT;
+             else if (f && f->is_compressed())  // and texel blocks likewise
+               info.flags |= VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT |
+                             VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT;
              info.tiling = static_cast<ImageTiling>(tiling);
              info.label = std::move(label);
              return unwrap(Image::create(info));
@@ -84,6 +87,13 @@ void bind_images(py::module_& m) {
           "bind", [](Image& i, Ptr<DeviceMemory> memory, uint64_t offset_B) { unwrap(i.bind(std::move(memory), offset_B)); },
           py::arg("memory"), py::arg("offset_B"))
       .def_property_readonly("planes", &Image::planes, "Of a multi-planar image: the planes' own images; else [].")
+      .def_property_readonly("texel_blocks", &Image::texel_blocks,
+                             "Of a compressed image: by level, an image of its texel blocks; else [].")
+      .def_property_readonly("format", [](const Image& i) { return static_cast<int>(i.info().format); })
+      .def_property_readonly("width_px", [](const Image& i) { return i.info().width_px; })
+      .def_property_readonly("height_px", [](const Image& i) { return i.info().height_px; })
+      .def_property_readonly("depth_px", [](const Image& i) { return i.info().depth_px; })
+      .def_property_readonly("label", [](const Image& i) { return i.info().label; })
       .def("ensure_memory", [](Image& i) { unwrap(i.ensure_memory()); })
       .def_property_readonly("has_memory", [](const Image& i) { return i.data() != nullptr; })
       .def_property_readonly("required_B", &Image::required_B)

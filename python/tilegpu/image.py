@@ -38,6 +38,7 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
     components). ``type``: ``"1d"``, ``"2d"`` or ``"3d"``; ``depth``: the slices of a 3D image, each read and drawn to as a ``layer``.
     ``planes``: of a multi-planar format an image each, with the plane's format and size: pixels are theirs, and they can be copied,
     sampled and drawn to like others. Elsewhere ``()``.
+    ``texel_blocks``: of a compressed format an image for each level, whose texels are the level's texel blocks. Elsewhere ``()``.
     """
 
     _in_its_place = ".size is (width, height), and .numpy() is an array, whose length is the number of rows"
@@ -76,6 +77,7 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         self._device = device
         self._views: dict[tuple[Any, ...], KeptView] = {}
         self._left: list[Any] = []  # weak: what steps of frames wrote of it and nobody has read (reads_since.py)
+        self._texel_blocks: tuple[Image, ...] | None = None  # made when they are asked for
         self._built: dict[str, Any] = {}  # what attachments of it were built to last, by aspect
         self._host_reads = 0  # how often its pixels went to the program: frames tell by it what is read by nobody
         self.planes: tuple[Image, ...] = tuple(
@@ -187,6 +189,38 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         """The device that made it."""
         return self._device
 
+    @property
+    def texel_blocks(self) -> tuple[Image, ...]:
+        """Of a compressed format: by level, an image in the same memory whose texels are the level's texel blocks, in ``r32g32_uint`` or
+        ``r32g32b32a32_uint``. It is read, written, drawn to and viewed in other formats of that size like any image, as far as
+        ``usage`` goes; what is written there is decoded by whoever samples this image. Elsewhere ``()``.
+        """
+        if self._texel_blocks is None:
+            self._texel_blocks = tuple(
+                Image(
+                    self._device,
+                    core,
+                    (core.width_px, core.height_px),
+                    enums.format_of(core.format),
+                    samples=1,
+                    mip_levels=1,
+                    layers=self.layers,
+                    cube=self.cube and core.width_px == core.height_px,
+                    transient=False,
+                    tiling=self.tiling,
+                    label=core.label,
+                    depth=core.depth_px,
+                    type_=self.type,
+                    usage=self.usage,
+                )
+                for core in self.core.texel_blocks
+            )
+        return self._texel_blocks
+
+    def _views_blocks(self, info: enums.FormatInfo) -> bool:
+        """Whether a view of this format has this image's texel blocks for texels."""
+        return self.format_info.is_compressed and not info.is_compressed and info.texel_B == self.format_info.texel_B
+
     def _said_elsewhere(self, name: str) -> str:
         return "it is of the size: make a new one, with size=" if name in ("width", "height", "depth") else ""
 
@@ -232,7 +266,9 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         rest. ``swizzle``: four letters of ``rgba01``, such as ``"rrr1"``. ``aspect``: ``"depth"``, ``"stencil"``, or ``"plane_0"`` to
         ``"plane_2"`` of a multi-planar image. ``ycbcr``: a conversion, which views of multi-planar and packed 4:2:2 images have.
         ``min_lod``: shaders sample no level before it, whatever the sampler says, counted from the image's first level; a ``texelFetch``
-        of a level before its whole part gives zeros, and so does a gather where the view's first level is one.
+        of a level before its whole part gives zeros, and so does a gather where the view's first level is one. ``format``: of a compressed
+        image also one that is not compressed, with texels of as many bytes as its texel blocks have: they are its texels, of one level
+        (``texel_blocks``).
         """
         if unknown:
             keywords.no_such("image.view", unknown, Image.view)
@@ -242,6 +278,8 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         level, layer = self._u32(level, f"{what}: level"), self._u32(layer, f"{what}: layer")
         levels = None if levels is None else self._u32(levels, f"{what}: levels")
         layers = None if layers is None else self._u32(layers, f"{what}: layers")
+        if format is not None and self._views_blocks(enums.parse_format(format, f"{what}: format")):
+            return self._view_of_blocks(what, level, levels).view(type, format, aspect, 0, 1, layer, layers, swizzle, ycbcr)
         if type is None:
             type = (
                 ("cube" if self.layers == 6 else "cube_array")
@@ -296,6 +334,14 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         found.numeric = "uint" if aspects == ASPECT_BITS["stencil"] or self.format == "s8_uint" else enums.format_of(number).numeric
         self._views[key] = KeptView(found)
         return found
+
+    def _view_of_blocks(self, what: str, level: int, levels: int | None) -> Image:
+        """The image that a view of texel blocks is of."""
+        if level >= self.mip_levels:
+            raise ValidationError(f"{what}: level is {level}; the image has {self.mip_levels}, from 0 on")
+        if (count := self.mip_levels - level if levels is None else levels) != 1:
+            raise ValidationError(f"{what}: levels is {count}; a view of texel blocks has one level: give levels=1")
+        return self.texel_blocks[level]
 
     def _require_type(self, wanted: str, what: str) -> None:
         """Raises where an image of other dimensions, or a cube, would be needed; says how to make that."""

@@ -139,7 +139,8 @@ struct ImageCreateInfo {
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
   VkImageUsageFlags usage = 0;  ///< 0: whatever the format can do. TRANSIENT_ATTACHMENT: memory only if a spill needs it
   /// CUBE_COMPATIBLE, 2D_ARRAY_COMPATIBLE (3D: slices as 2D views), MUTABLE_FORMAT (multi-planar: views of planes), EXTENDED_USAGE (what
-  /// views of other formats can do), ALIAS, DISJOINT (multi-planar: memory by plane)
+  /// views of other formats can do), ALIAS, DISJOINT (multi-planar: memory by plane), BLOCK_TEXEL_VIEW_COMPATIBLE (compressed, with
+  /// MUTABLE_FORMAT: views whose texels are texel blocks)
   VkImageCreateFlags flags = 0;
   ImageTiling tiling = ImageTiling::linear;
   std::string label;
@@ -164,6 +165,9 @@ struct SubresourceLayout {
 
 /// A multi-planar image is its planes: an image each, of the plane's format and size, which copies and views of the aspect PLANE_0 to
 /// PLANE_2 mean. What asks for COLOR of it as a whole, asks all of them.
+///
+/// A BLOCK_TEXEL_VIEW_COMPATIBLE image has an image for each level besides, in the same memory, whose texels are its texel blocks: what
+/// views of formats that are not compressed mean.
 class TILEGPU_API Image {
  public:
   static Expected<Ptr<Image>> create(const ImageCreateInfo& info);
@@ -176,6 +180,8 @@ class TILEGPU_API Image {
   const ImageCreateInfo& info() const { return info_; }
   /// Of multi-planar formats; else none.
   const std::vector<Ptr<Image>>& planes() const { return planes_; }
+  /// By level, of BLOCK_TEXEL_VIEW_COMPATIBLE images; else none. They have memory as soon as the image has.
+  const std::vector<Ptr<Image>>& texel_blocks() const { return texel_blocks_; }
   bool is_disjoint() const { return info_.flags & VK_IMAGE_CREATE_DISJOINT_BIT; }
   /// Null until bound. For who reads results; who writes maps the memory.
   uint8_t* data() const { return data_; }
@@ -203,6 +209,7 @@ class TILEGPU_API Image {
  private:
   Status make_planes(const vk::FormatInfo& format);
   void take_planes_memory();
+  Status make_texel_blocks(const vk::FormatInfo& format);
   template <class Why>
   std::string why_planes_undefined(VkImageAspectFlags aspect, Why why) const;
   ImageCreateInfo info_;
@@ -213,6 +220,7 @@ class TILEGPU_API Image {
   uint64_t required_B_ = 0;
   std::vector<uint64_t> plane_offsets_B_;  // of aspects and levels; multi-planar: of planes
   std::vector<Ptr<Image>> planes_;
+  std::vector<Ptr<Image>> texel_blocks_;
 };
 
 /// VkSamplerYcbcrConversionCreateInfo.
@@ -258,7 +266,7 @@ struct ImageViewCreateInfo {
 class TILEGPU_API ImageView {
  public:
   static Expected<Ptr<ImageView>> create(const ImageViewCreateInfo& info);
-  /// All defaults resolved; of a plane: that plane's image, and COLOR.
+  /// All defaults resolved; of a plane: that plane's image, and COLOR; of texel blocks: the image of the level's blocks, and level 0.
   const ImageViewCreateInfo& info() const { return info_; }
   const Ptr<Image>& image() const { return info_.image; }
 

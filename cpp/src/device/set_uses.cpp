@@ -119,6 +119,9 @@ Status check_view_fits(const DeviceState& device, const Program& program, const 
                                   : "create the image with that usage";
     return wrong("usage", (std::string("one without ") + purpose.name).c_str(), purpose.name, fix.c_str());
   }
+  if (purpose.usage == VK_IMAGE_USAGE_STORAGE_BIT && vk::find_format(info.format)->is_compressed())
+    return wrong("format", vk::find_format(info.format)->name, "a format that is not compressed",
+                 "view its texel blocks by a format of their size, with block_texel_view_compatible");
   const bool attachment = descriptor == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;  // of any framebuffer's views, layered or not
   if (attachment && info.aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT))
     return wrong("aspects", "depth and stencil", "one of them", "make a view of the one");

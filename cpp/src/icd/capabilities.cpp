@@ -629,6 +629,7 @@ Properties make_properties() {
   p.provokingVertexModePerPipeline = VK_TRUE;
   p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
   p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits
+  p.blockTexelViewCompatibleMultipleLayers = VK_TRUE;
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
   p.maxCommandBufferNestingLevel = command::kMaxNesting;
   p.minImportedHostPointerAlignment = DeviceMemory::host_alignment_B();

@@ -82,11 +82,14 @@ constexpr Need kNeeds[] = {
 };
 
 constexpr VkImageUsageFlags kAttachments = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-constexpr VkImageCreateFlags kFlags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
-                                      VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT |
-                                      VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT | VK_IMAGE_CREATE_DISJOINT_BIT |
-                                      VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT |
-                                      VK_IMAGE_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT;
+constexpr VkImageCreateFlags kFlags =
+    VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
+    VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT | VK_IMAGE_CREATE_2D_VIEW_COMPATIBLE_BIT_EXT |
+    VK_IMAGE_CREATE_DISJOINT_BIT | VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT |
+    VK_IMAGE_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT | VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT;
+// What no view of texel blocks can be used for, as no format of their size can.
+constexpr VkImageUsageFlags kBeyondBlocks = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT |
+                                            VK_IMAGE_USAGE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR;
 
 bool is_attachment(VkFormatFeatureFlags2 features) {
   return features & (VK_FORMAT_FEATURE_2_COLOR_ATTACHMENT_BIT | VK_FORMAT_FEATURE_2_DEPTH_STENCIL_ATTACHMENT_BIT);
@@ -108,9 +111,13 @@ VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageForma
   if (info.flags & kOfVolumes && info.type != VK_IMAGE_TYPE_3D) return VK_ERROR_FORMAT_NOT_SUPPORTED;
   const bool apart = vk::find_format(info.format)->needs_conversion();
   if (info.tiling != VK_IMAGE_TILING_OPTIMAL && info.tiling != VK_IMAGE_TILING_LINEAR) return VK_ERROR_FORMAT_NOT_SUPPORTED;
-  // Views of a compressed image are of compressed formats, those of depth of their own, and can't do more; no view of a colour is depth.
   const vk::FormatInfo& format = *vk::find_format(info.format);
-  const bool beyond_views = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT || format.is_compressed() || format.is_depth_stencil();
+  const bool blocks = info.flags & VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT;
+  if (blocks && !(format.is_compressed() && info.flags & VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT)) return VK_ERROR_FORMAT_NOT_SUPPORTED;
+  // Views of a compressed image are of compressed formats, but for those of texel blocks, and those of depth of their own: they can't do
+  // more. No view of a colour is depth.
+  const bool beyond_views = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT || format.is_depth_stencil() ||
+                            (format.is_compressed() && (!blocks || usage & kBeyondBlocks));
   if (!(info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT) || beyond_views) {
     for (const Need& need : kNeeds)
       if (usage & need.usage && !(features & need.feature)) return VK_ERROR_FORMAT_NOT_SUPPORTED;

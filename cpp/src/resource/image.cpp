@@ -10,6 +10,7 @@
 #include "base/float_text.hpp"
 #include "resource/image_layout.hpp"
 #include "resource/memory_contents.hpp"
+#include "resource/texel_blocks.hpp"
 #include "resource/view_abi.hpp"
 #include "tilegpu/pipeline.hpp"
 #include "vk/ycbcr.hpp"
@@ -40,7 +41,8 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
                        "this one is for vertex buffers; use the one with four components", VK_ERROR_FORMAT_NOT_SUPPORTED);
   }
   // Views of another format may do what the image's own can't.
-  const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil() && !format.is_compressed();
+  const bool other_views = !format.is_compressed() || info.flags & VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT;
+  const bool extended = info.flags & VK_IMAGE_CREATE_EXTENDED_USAGE_BIT && !format.is_depth_stencil() && other_views;
   const bool color = format.color_attachment || extended;
   const bool attachment = color || format.is_depth_stencil();
   const UsageRule rules[] = {
@@ -50,7 +52,8 @@ Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, co
       {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", format.sampled && info.tiling == ImageTiling::linear,
        "block-compressed images are attachments and copies only: copy to a linear image"},
       {VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT, "input_attachment", attachment, "take a format that can be an attachment"},
-      {VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, "transient_attachment", attachment, "take a format that can be an attachment"},
+      {VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, "transient_attachment", attachment && !format.is_compressed(),
+       "take a format that can be an attachment"},
       {VK_IMAGE_USAGE_STORAGE_BIT, "storage", (format.storage || extended) && info.tiling == ImageTiling::linear,
        "take a colour format that is not sRGB, and linear tiling"},
       {VK_IMAGE_USAGE_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR, "fragment_shading_rate_attachment",
@@ -95,14 +98,14 @@ Status check_dimensions(const ImageCreateInfo& info, const std::string& name) {
     return field_error(name, "tiling", "block_compressed", "linear for a 1d or 3d image", "block-compressed images are 2d");
   if ((info.flags & VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT) && info.type != VK_IMAGE_TYPE_2D)
     return field_error(name, "flags", "cube_compatible with a 1d or 3d image", "a 2d image", "make it 2d, with a layer for each face");
-  constexpr VkImageCreateFlags kKnownFlags = VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |
-                                             VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_ALIAS_BIT |
-                                             VK_IMAGE_CREATE_EXTENDED_USAGE_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
-                                             VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT;
+  constexpr VkImageCreateFlags kKnownFlags =
+      VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT | VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT |
+      VK_IMAGE_CREATE_ALIAS_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT | VK_IMAGE_CREATE_DISJOINT_BIT |
+      VK_IMAGE_CREATE_SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_BIT_EXT | VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT;
   if (info.flags & ~kKnownFlags)
     return field_error(name, "flags", number(info.flags),
-                       "cube_compatible, 2d_array_compatible, mutable_format, extended_usage, alias, disjoint and "
-                       "sample_locations_compatible_depth",
+                       "cube_compatible, 2d_array_compatible, mutable_format, extended_usage, alias, disjoint, "
+                       "block_texel_view_compatible and sample_locations_compatible_depth",
                        "drop the others", VK_ERROR_FEATURE_NOT_PRESENT);
   if ((info.flags & VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT) && !is_3d)
     return field_error(name, "flags", "2d_array_compatible with a 1d or 2d image", "a 3d image", "drop the flag: only slices need it");
@@ -267,6 +270,8 @@ Expected<Ptr<Image>> Image::create(const ImageCreateInfo& info) {
                        "at most " + number(kLevelsLimit_B) + " B with mip levels", "use fewer layers, or one level");
   }
   image->required_B_ = end_B;
+  if (info.flags & VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT)
+    if (Status made = image->make_texel_blocks(*format); !made) return made.error();
   return image;
 }
 
@@ -322,6 +327,8 @@ Status Image::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
     take_planes_memory();
     return Ok{};
   }
+  for (size_t level = 0; level < texel_blocks_.size(); ++level)
+    if (Status bound = texel_blocks_[level]->bind(memory, offset_B + plane_offsets_B_[level]); !bound) return bound;
   memory->contents_->adopt(*contents_, offset_B);
   contents_ = memory->contents_;
   memory_offset_B_ = offset_B;
@@ -498,6 +505,11 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
     of_plane.aspects = aspects;
     return create(of_plane);
   }
+  if (resource::views_texel_blocks(info)) {
+    Expected<ImageViewCreateInfo> of_blocks = resource::of_texel_blocks(info);
+    if (!of_blocks) return of_blocks.error();
+    return create(*of_blocks);
+  }
   const ImageCreateInfo& image = info.image->info();
   const std::string name = "view of " + object_name("image", image.label);
   auto view = std::make_shared<ImageView>();
@@ -513,7 +525,7 @@ Expected<Ptr<ImageView>> ImageView::create(const ImageViewCreateInfo& info) {
                           format->block_height_px == image_format.block_height_px;
   if (!format || (out.format != image.format && !same_class)) {
     return field_error(name, "format", format ? format->name : number(static_cast<uint32_t>(out.format)),
-                       std::string(image_format.name) + (image_format.is_compressed() ? std::string(", or one of the same compression")
+                       std::string(image_format.name) + (image_format.is_compressed() ? resource::views_beside(*info.image)
                                                          : image_format.needs_conversion()
                                                              ? std::string(" alone")
                                                              : ", or for colour any format of " + number(image_format.texel_B) + " bytes"),
