@@ -156,6 +156,31 @@ def test_statistics_and_captured_vertices_of_discarded_draws() -> None:
     assert captured.primitives == 10 and counts["clipping_invocations"] == 10 and counts["input_assembly_vertices"] == 30
 
 
+def test_a_condition_holds_for_secondary_command_buffers(tmp_path: Path) -> None:
+    """What a pass executes in the block is left out with it, and counted by what counts there; the same from a capture."""
+    dev = tg.Device(cache_dir="off")
+    pipe = dev.pipeline(PLAIN, SHADE, vertex=VERTICES.dtype, color=FORMAT)
+    with dev.secondary(color=[FORMAT]) as part:
+        part.draw(pipe, VERTICES[:30])
+    pictures = []
+    for words in ((1, 1), (1, 0), (0, 1), (0, 0)):
+        buffer, out = dev.buffer(np.array(words, np.uint32)), dev.image(SIZE, FORMAT)
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp, rp.statistics() as counts:
+            for k in range(2):
+                with rp.conditional(buffer.slice(4 * k)):
+                    rp.execute_commands(part)
+        assert counts["input_assembly_vertices"] == 30 * sum(words) and counts["primitives_generated"] == 10 * sum(words)
+        rp.capture(tmp_path / "c")
+        replay = tg.Device(cache_dir="off", lanes=4).load_capture(tmp_path / "c")
+        replay.run()
+        assert np.array_equal(replay.pictures[0], out.numpy())
+        pictures.append(out.numpy())
+    assert pictures[0].any() and not pictures[3].any()
+    with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipe, VERTICES[:30])
+    assert np.array_equal(pictures[1], out.numpy()) and np.array_equal(pictures[2], out.numpy())
+
+
 def test_messages() -> None:
     dev = tg.Device(cache_dir="off")
     pipe = dev.pipeline(PLAIN, SHADE, vertex=VERTICES.dtype, color=FORMAT)
@@ -170,7 +195,7 @@ def test_messages() -> None:
             pass
 
     def executes(rp: Any) -> None:
-        with dev.secondary(color=[FORMAT]) as part:
+        with dev.secondary(color=[FORMAT]) as part, part.conditional(word):
             part.draw(pipe, VERTICES)
         with rp.conditional(word):
             rp.execute_commands(part)
@@ -181,7 +206,7 @@ def test_messages() -> None:
         (lambda rp: rp.conditional(dev.buffer(2)), "has 2 bytes from byte 0 on; it takes 4"),
         (lambda rp: rp.conditional(dev.buffer(16, usage="storage")), "conditional_rendering"),
         (nested, "another one is open"),
-        (executes, "conditional rendering is active"),
+        (executes, "conditional rendering is active, and the secondary begins one of its own"),
         (lambda rp: rp.conditional(word).__enter__(), "while conditional rendering is active"),
     ):
         with pytest.raises(tg.ValidationError, match=message):

@@ -103,6 +103,7 @@ void bind_recording(CommandBufferClass& c) {
             info.occlusion_query = occlusion_query;
             info.label = std::move(label);
             info.view_mask = view_mask;
+            info.pipeline_statistics = ~0u, info.conditional_rendering = true;  // nothing is lost by it
             unwrap(cb.begin(info));
           },
           py::arg("color_formats"), py::arg("depth_format"), py::arg("stencil_format"), py::arg("samples"), py::arg("occlusion_query"),

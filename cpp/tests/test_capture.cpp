@@ -119,6 +119,10 @@ struct Scene {
   Ptr<ImageView> view, depth_view;
   Ptr<Buffer> vertices, commands;
   Ptr<QueryPool> queries = std::make_shared<QueryPool>(QueryType::occlusion, 4);
+  // Begun around secondaries: of passes that a condition lets through, and of those that it does not.
+  Ptr<QueryPool> around = std::make_shared<QueryPool>(QueryType::occlusion, 2);
+  Ptr<QueryPool> statistics =
+      std::make_shared<QueryPool>(QueryType::pipeline_statistics, 2, VK_QUERY_PIPELINE_STATISTIC_INPUT_ASSEMBLY_VERTICES_BIT);
   std::vector<Ptr<Pipeline>> pipelines;
   std::vector<Ptr<CommandBuffer>> primaries;
   float turn = 0;
@@ -234,12 +238,13 @@ struct Scene {
     must(counted->begin(in_query));
     draw(*counted, true, 2);
     must(counted->end());
-    must(whole->begin());
+    const InheritedActivity any{true, statistics->statistics, true};
+    must(whole->begin(any));
     must(whole->begin_rendering(rendering("whole", 0, false)));
     draw(*whole, true, 2);
     must(whole->end_rendering());
     must(whole->end());
-    must(outer->begin()), must(outer->execute_commands({whole})), must(outer->end());
+    must(outer->begin(any)), must(outer->execute_commands({whole})), must(outer->end());
 
     auto cb = begin();
     must(cb->begin());
@@ -254,6 +259,13 @@ struct Scene {
     must(cb->execute_commands({}));
     must(cb->end_rendering());
     must(cb->execute_commands({outer}));
+    for (const uint32_t query : {0u, 1u}) {
+      must(cb->begin_query(around, query, true)), must(cb->begin_query(statistics, query, true));
+      must(cb->begin_conditional_rendering({commands, 0}, query != 0));
+      must(cb->execute_commands({outer}));
+      must(cb->end_conditional_rendering());
+      must(cb->end_query(around, query)), must(cb->end_query(statistics, query));
+    }
     must(cb->end());
     primaries.push_back(cb);
     for (uint32_t i = 0; i < 3; i++) {  // one pass in three parts
@@ -323,6 +335,8 @@ void what_was_recorded_is_kept(uint32_t seed) {
     const Ptr<Submission> again = take(device->submit_and_wait({capture.command_buffers, {}}, {}));
     CHECK(is_same(*scene.image, *capture.pictures[0]->image(), 4));
     CHECK(saved(device, capture.command_buffers) == after);
+    CHECK(scene.statistics->values[0] > 0 && scene.statistics->values[1] == 0 && scene.statistics->available[1]);
+    CHECK(scene.around->available[0] && scene.around->values[1] == 0 && scene.around->available[1]);
     const std::string was = words_of(*done), is = words_of(*again);
     if (lanes == 8) CHECK_MESSAGE(was == is, std::string(was).append("\nreplayed:\n").append(is));
   }

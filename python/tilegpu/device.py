@@ -501,7 +501,7 @@ class Device(Context):
         Its methods are those of a pass: ``draw``, ``draw_indirect``, ``set``, ``clear``, ``query``. The framebuffer's size is not
         known: without ``viewport`` and ``scissor`` a draw has those of the whole framebuffer of the pass. NumPy arguments are
         copied as it is recorded. ``occlusion_query``: it may be executed while a query of the pass is active, and has none of its
-        own then.
+        own then. The pass's statistics count its draws, and the pass's condition holds for them.
         """
         return SecondaryCommandBuffer(self, color, depth, stencil, samples, occlusion_query, label, view_mask)
 

@@ -36,6 +36,9 @@ struct InheritanceInfo {
   uint32_t view_mask = 0;        ///< the pass's
   bool occlusion_query = false;  ///< may be executed while an occlusion query is active
   std::string label;
+  VkQueryPipelineStatisticFlags pipeline_statistics = 0;  ///< the same of queries of such statistics
+  bool conditional_rendering = false;                     ///< the same of conditional rendering
+  InheritedActivity active() const { return {occlusion_query, pipeline_statistics, conditional_rendering}; }
 };
 
 /// For clear_attachment: all of the render area, whatever it is.
@@ -51,6 +54,8 @@ class TILEGPU_API CommandBuffer {
   Status begin();
   /// Of a secondary command buffer whose draws become part of a pass that others begin and end.
   Status begin(const InheritanceInfo& inheritance);
+  /// Of a secondary command buffer that is executed outside of passes.
+  Status begin(const InheritedActivity& active);
   /// To the executable state: from here on what was recorded is const, and may be submitted any number of times, from any thread.
   Status end();
   /// To the initial state.
@@ -183,12 +188,12 @@ class TILEGPU_API CommandBuffer {
   /// A VkDispatchIndirectCommand, read when it is executed: an error of the execution where it asks for more than is allowed.
   Status dispatch_indirect(Ptr<Buffer> buffer, uint64_t offset_B);
   /// `attachment`: colour index, or -1 for depth/stencil with `aspects`. `rect`: within the render area, or kWholeRenderArea. Of the layers
-  /// those that the pass renders to: a view is one.
+  /// those that the pass renders to: a view is one. `of_load`: it stands for a load operation, which no condition discards.
   Status clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
-                          uint32_t base_layer = 0, uint32_t layer_count = VK_REMAINING_ARRAY_LAYERS);
+                          uint32_t base_layer = 0, uint32_t layer_count = VK_REMAINING_ARRAY_LAYERS, bool of_load = false);
   /// Inside a pass it counts the draws up to end_query there; outside of passes those of all passes that follow, up to end_query outside,
   /// pipeline statistics dispatches too. One occlusion query at a time. In a pass with views it has a result for each, in the queries that
-  /// follow it. While another one than an occlusion query is active secondary command buffers can't be executed.
+  /// follow it. Secondary command buffers that are executed meanwhile say that they may be (InheritedActivity), and are counted.
   Status begin_query(Ptr<QueryPool> pool, uint32_t query, bool precise);
   Status end_query(Ptr<QueryPool> pool, uint32_t query);
 

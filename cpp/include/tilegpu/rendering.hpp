@@ -12,6 +12,14 @@
 
 namespace tilegpu {
 
+/// What may be active where a secondary command buffer is executed: of VkCommandBufferInheritanceInfo, and of
+/// VkCommandBufferInheritanceConditionalRenderingInfoEXT.
+struct InheritedActivity {
+  bool occlusion_query = false;
+  VkQueryPipelineStatisticFlags pipeline_statistics = 0;  ///< those that a query of such may have
+  bool conditional_rendering = false;
+};
+
 enum class TileLoad : uint8_t { none, clear, image };
 /// What the samples of a target become when it is resolved. none: they stay; image: a texel of one; else a target of the pass, reduced.
 enum class TileSource : uint8_t { none, image, color0, color1, color2, color3, color4, color5, color6, color7, depth, stencil };

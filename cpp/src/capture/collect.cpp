@@ -133,7 +133,10 @@ struct Collector {
   void operator()(const command::WaitEvents&) {}
   void operator()(const command::WriteTimestamp& c) { objects.pools.add(c.pool); }
   void operator()(const command::CopyQueryPoolResults& c) { objects.pools.add(c.pool), add(c.destination); }
-  void operator()(const command::ExecuteCommands& c) { add(c.recording); }
+  void operator()(const command::ExecuteCommands& c) {
+    add(c.recording);
+    if (c.condition) add(c.condition->buffer);
+  }
   void operator()(const Ptr<const command::Dispatch>& c) { add(*c); }
 };
 

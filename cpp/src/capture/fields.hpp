@@ -289,6 +289,13 @@ void fields(A& a, InheritanceInfo& i) {
   a.list(i.color_formats, 4, kMaxColorAttachments, "color formats", [&](VkFormat& f) { a.number(f, "format"); });
   a.number(i.depth_format, "format"), a.number(i.stencil_format, "format"), a.number(i.samples, "samples");
   a.number(i.view_mask, "view mask"), a.flag(i.occlusion_query, "occlusion query"), a.text(i.label, "label");
+  a.number(i.pipeline_statistics, "pipeline statistics"), a.flag(i.conditional_rendering, "conditional rendering");
+}
+
+template <class A>
+void fields(A& a, InheritedActivity& i) {
+  a.flag(i.occlusion_query, "occlusion query"), a.number(i.pipeline_statistics, "pipeline statistics");
+  a.flag(i.conditional_rendering, "conditional rendering");
 }
 
 template <class A>

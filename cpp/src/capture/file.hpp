@@ -7,7 +7,7 @@
 namespace tilegpu::capture {
 
 /// Grows with every change of what is written; other versions are not read, and who reads them is said.
-inline constexpr uint32_t kVersion = 30;
+inline constexpr uint32_t kVersion = 31;
 
 struct File {
   std::string profile;

@@ -245,7 +245,9 @@ struct Loader : ObjectLoader {
     VkRect2D rect{};
     fields(r, value), fields(r, rect);
     const uint32_t base_layer = r.get<uint32_t>(), layer_count = r.get<uint32_t>();
-    if (ok()) check(cb.clear_attachment(attachment, aspects, value, rect, base_layer, layer_count));
+    bool of_load = false;
+    r.flag(of_load, "of a load operation");
+    if (ok()) check(cb.clear_attachment(attachment, aspects, value, rect, base_layer, layer_count, of_load));
   }
 
   void pass(CommandBuffer& cb) {
@@ -452,6 +454,15 @@ struct Loader : ObjectLoader {
     return Ok{};
   }
 
+  /// Outside of passes: a command that is executed under a condition, where there is one.
+  template <class Record>
+  Status under(CommandBuffer& cb, const command::Condition& condition, const Record& record) {
+    if (!ok() || !condition.buffer) return ok() ? record() : Status(Ok{});
+    if (Status begun = cb.begin_conditional_rendering({condition.buffer, condition.offset_B}, condition.inverted); !begun) return begun;
+    if (Status done = record(); !done) return done;
+    return cb.end_conditional_rendering();
+  }
+
   Status dispatch(CommandBuffer& cb) {
     const Ptr<ComputePipeline> pipeline = o.compute_pipelines.read(r, "compute pipeline");
     if (r.ok() && !pipeline) r.fail("a dispatch has no pipeline");
@@ -469,11 +480,10 @@ struct Loader : ObjectLoader {
     for (uint32_t i = 0; i < kMaxDescriptorSets; i++)
       cb.bind_descriptor_set(i, sets[i].set, sets[i].dynamic_offsets_B, VK_PIPELINE_BIND_POINT_COMPUTE);
     if (Status done = cb.push_constants(0, push, kMaxPushConstants_B); !done) return done;
-    if (condition.buffer)
-      if (Status ok = cb.begin_conditional_rendering({condition.buffer, condition.offset_B}, condition.inverted); !ok) return ok;
-    Status done =
-        indirect ? cb.dispatch_indirect(indirect, offset_B) : cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]);
-    if (done && condition.buffer) done = cb.end_conditional_rendering();
+    const Status done = under(cb, condition, [&] {
+      return indirect ? cb.dispatch_indirect(indirect, offset_B)
+                      : cb.dispatch_base(base[0], base[1], base[2], groups[0], groups[1], groups[2]);
+    });
     if (done) remember_written(pipeline->program(), sets);
     return done;
   }
@@ -508,7 +518,7 @@ struct Loader : ObjectLoader {
       if (!found->second.pictures.empty()) out.pictures = found->second.pictures;
       for (const CapturedPass& pass : found->second.passes) note_pass(pass);
     }
-    return cb.execute_commands({secondary});
+    return under(cb, read_condition(), [&] { return cb.execute_commands({secondary}); });
   }
 
   Ptr<CommandBuffer> recording(VkCommandBufferLevel level) {
@@ -520,7 +530,9 @@ struct Loader : ObjectLoader {
       fields(r, inheritance);
       if (ok() && check(cb->begin(inheritance))) body(*cb, nullptr);
     } else {
-      check(cb->begin());
+      InheritedActivity active;
+      if (level == VK_COMMAND_BUFFER_LEVEL_SECONDARY) fields(r, active);
+      if (ok()) check(level == VK_COMMAND_BUFFER_LEVEL_SECONDARY ? cb->begin(active) : cb->begin());
       while (ok()) {
         const Tag tag = static_cast<Tag>(r.get<uint8_t>());
         if (!r.ok() || tag == Tag::end) break;

@@ -340,7 +340,7 @@ class PassWriter {
         w_.put(PassTag::clear);
         w_.put<int32_t>(clear.attachment), w_.put(clear.aspects);
         fields(w_, clear.value), fields(w_, clear.rect);
-        w_.put(clear.base_layer), w_.put(clear.layer_count);
+        w_.put(clear.base_layer), w_.put(clear.layer_count), w_.put_bool(clear.of_load);
         return;
       }
       case command::RecordedCommand::Kind::begin_counting:
@@ -408,11 +408,17 @@ struct CommandWriter {
     if (recording.part) {
       assert(recording.commands.empty());
       const Pass& part = *recording.part;
-      InheritanceInfo inheritance{part.targets.color,  part.targets.depth,      part.targets.stencil, part.samples,
-                                  part.info.view_mask, recording.part_in_query, part.info.label};
+      const InheritedActivity& active = recording.active;
+      InheritanceInfo inheritance{part.targets.color, part.targets.depth,         part.targets.stencil,
+                                  part.samples,       part.info.view_mask,        active.occlusion_query,
+                                  part.info.label,    active.pipeline_statistics, active.conditional_rendering};
       fields(w, inheritance);
       PassWriter(w, o, bound_memories, part).write();
       return;
+    }
+    if (recording.level == VK_COMMAND_BUFFER_LEVEL_SECONDARY) {
+      InheritedActivity active = recording.active;
+      fields(w, active);
     }
     for (const command::Command& command : recording.commands) std::visit(*this, command);
     w.put(Tag::end);
@@ -430,6 +436,7 @@ struct CommandWriter {
   void operator()(const command::ExecuteCommands& c) {
     w.put(Tag::execute_commands);
     o.secondaries.write(w, c.recording);
+    write_condition(w, o, c.condition.value_or(command::Condition{}));
   }
   void operator()(const Ptr<const command::Dispatch>& c) {
     w.put(Tag::dispatch);

@@ -69,6 +69,7 @@ struct ClearCall {
   VkClearValue value{};
   VkRect2D rect{};
   uint32_t base_layer = 0, layer_count = VK_REMAINING_ARRAY_LAYERS;  // as far as they are rendered to
+  bool of_load = false;                                              // a load operation's: no condition is asked
 };
 
 /// Draws and clears of a pass in the order of recording.

@@ -4,6 +4,7 @@
 // recording may run any number of times at once, and be part of other recordings.
 #pragma once
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Recording;
 /// vkCmdExecuteCommands outside of passes. (Inside of a pass: ExecutedPart.)
 struct ExecuteCommands {
   Ptr<const Recording> recording;
+  std::optional<Condition> condition;  // active around it
 };
 
 using Command =
@@ -39,9 +41,11 @@ struct Recording {
   Ptr<const Pass> part;
   /// The secondary goes on with this one's part, behind a barrier that may divide the pass: who executes it executes both.
   Ptr<const Recording> behind;
-  bool part_in_query = false;  // InheritanceInfo::occlusion_query
-  uint32_t nesting = 0;        // levels of secondaries that it executes: of one that executes none, 0
-  uint64_t executed = 0;       // commands of secondaries outside of passes, all levels together
+  InheritedActivity active;       // that may be where it is executed
+  bool begins_condition = false;  // it, or one that it executes
+  bool begins_occlusion = false;  // the same of occlusion queries
+  uint32_t nesting = 0;           // levels of secondaries that it executes: of one that executes none, 0
+  uint64_t executed = 0;          // commands of secondaries outside of passes, all levels together
 };
 
 }  // namespace tilegpu::command

@@ -117,7 +117,7 @@ Status begin_part(Recorder& r, const InheritanceInfo& inheritance, bool untouche
   part->info.view_mask = inheritance.view_mask;
   part->width_px = part->height_px = kMaxFramebufferSize_px;
   part->render_area = {{0, 0}, {kMaxFramebufferSize_px, kMaxFramebufferSize_px}};
-  r.making->part_in_query = inheritance.occlusion_query;
+  r.making->active = inheritance.active();
   r.open = std::move(part);
   r.noted_uses.clear();
   r.inherits = true;
@@ -134,6 +134,16 @@ Status CommandBuffer::begin() {
 Status CommandBuffer::begin(const InheritanceInfo& inheritance) {
   const bool untouched = recorder_->untouched;
   return device::record(*recorder_, "begin", [&] { return begin_part(*recorder_, inheritance, untouched); });
+}
+
+Status CommandBuffer::begin(const InheritedActivity& active) {
+  const bool untouched = recorder_->untouched;
+  return device::record(*recorder_, "begin", [&]() -> Status {
+    if (level() != VK_COMMAND_BUFFER_LEVEL_SECONDARY) return invalid("begin: the command buffer is primary; only secondary ones inherit");
+    if (Status ok = begin_recording(*recorder_, untouched); !ok) return ok;
+    recorder_->making->active = active;
+    return Ok{};
+  });
 }
 
 Status CommandBuffer::end() {

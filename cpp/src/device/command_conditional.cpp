@@ -66,6 +66,7 @@ Status CommandBuffer::begin_conditional_rendering(const BufferPlace& place, bool
     if (Status ok = device::forbid(r, resource::check_usage("begin_conditional_rendering", *place.buffer, kUse)); !ok) return ok;
     r.condition = {place.buffer, place.offset_B, inverted};
     r.condition_in_pass = r.open != nullptr;
+    r.making->begins_condition = true;
     const Status ok = r.open ? device::begin_condition(r) : Status(Ok{});
     if (!ok) r.condition.reset();
     return ok;

@@ -76,15 +76,39 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   if (Status ok = device::check_part_targets(r, pass, part); !ok) return ok;
   if (part.samples != pass.samples && !any_samples)
     return invalid(who + "its inheritance info has other formats or samples than the pass; they must be the same");
-  const bool in_query = r.active_query >= 0 || (r.inherits && r.making->part_in_query);  // perhaps
-  if (in_query && (!secondary.part_in_query || !part.queries.empty()))
-    return invalid(who + "an occlusion query is active, and " +
-                   (secondary.part_in_query ? "the secondary begins one of its own" : "its inheritance info does not say occlusion_query"));
   if (part.info.view_mask != pass.info.view_mask)
     return invalid(who + "its inheritance info has view mask " + std::to_string(part.info.view_mask) + ", the pass has " +
                    std::to_string(pass.info.view_mask) + "; they must be the same");
   if (Status ok = note_part(r, part); !ok) return ok;
   return check_draws(r, part);
+}
+
+// What is active here, or may be where this is executed itself, goes on in the secondary, which says that it may. Of each kind there is one
+// at a time: a second one would end the first.
+Status check_active(const Recorder& r, const command::Recording& secondary) {
+  const std::string who = (r.open ? pass_name(*r.open) + ": " : std::string()) + "execute_commands of a secondary command buffer" +
+                          (secondary.part ? " ('" + secondary.part->info.label + "')" : "") + ": ";
+  const auto check = [&](bool active, bool perhaps, bool said, bool begins, const char* what, const char* field) -> Status {
+    if (!active && !perhaps) return Ok{};
+    if (begins) return invalid(who + what + " is active, and the secondary begins one of its own");
+    return said || !active ? Status(Ok{}) : invalid(who + what + " is active, and its inheritance info does not say " + field);
+  };
+  const InheritedActivity &here = r.making->active, &there = secondary.active;
+  const bool in_query = r.active_query >= 0 || r.outer_query || here.occlusion_query;
+  if (Status ok = check(in_query, false, there.occlusion_query, secondary.begins_occlusion, "an occlusion query", "occlusion_query"); !ok)
+    return ok;
+  if (Status ok = check(r.condition.has_value(), here.conditional_rendering, there.conditional_rendering, secondary.begins_condition,
+                        "conditional rendering", "conditional_rendering");
+      !ok)
+    return ok;
+  VkQueryPipelineStatisticFlags statistics = 0;
+  for (const command::ActiveQuery& query : r.outer_counting) statistics |= query.pool->statistics;
+  for (const uint32_t i : r.counting) statistics |= r.open->counting[i].pool->statistics;
+  // Two of one type count both; Vulkan has one of each.
+  if (secondary.part && !secondary.part->counting.empty() && !r.counting.empty())
+    if (Status ok = forbid(r, check(true, false, true, true, "a query of statistics", "")); !ok) return ok;
+  const bool lacks = (statistics & ~there.pipeline_statistics) != 0;
+  return check(lacks, false, false, false, "a query of pipeline statistics", "pipeline_statistics with all that it counts");
 }
 
 Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
@@ -99,17 +123,8 @@ Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
     return invalid(pass_name(*r.open) + ": execute_commands of a secondary command buffer that was begun without inheritance info");
   if (!r.open && recording.part)
     return invalid("execute_commands: a secondary command buffer was begun with inheritance info, but no pass is open");
-  const auto is_pass = [](const command::Command& c) { return std::holds_alternative<Ptr<const command::Pass>>(c); };
   if (r.transform_feedback >= 0)
     return invalid("execute_commands: transform feedback is active; end it before, or begin it in the secondary command buffer");
-  if (r.condition)
-    return invalid("execute_commands: conditional rendering is active; end it before, or begin it in the secondary command buffer");
-  if (!r.counting.empty() || !r.outer_counting.empty())
-    return invalid(
-        "execute_commands: a query of pipeline statistics or primitives generated is active; end it before, or begin it in the "
-        "secondary command buffer");
-  if (r.outer_query && std::any_of(recording.commands.begin(), recording.commands.end(), is_pass))
-    return invalid("execute_commands: a query is active, and a secondary command buffer has passes of its own, which do not know it");
   return Ok{};
 }
 
@@ -136,11 +151,13 @@ Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& se
     for (const Ptr<CommandBuffer>& secondary : secondaries) {
       if (Status ok = check_secondary(r, secondary.get()); !ok) return ok;
       for (Ptr<const command::Recording> piece = secondary->recording(); piece; piece = piece->behind) {
+        if (Status ok = check_active(r, *piece); !ok) return ok;
         if (r.open)
           if (Status ok = check_part(r, *piece); !ok) return ok;
         if (Status ok = note_nesting(r, *piece); !ok) return ok;
+        r.making->begins_condition |= piece->begins_condition, r.making->begins_occlusion |= piece->begins_occlusion;
         if (!r.open) {
-          r.making->commands.emplace_back(command::ExecuteCommands{piece});
+          r.making->commands.emplace_back(command::ExecuteCommands{piece, r.condition});
           continue;
         }
         auto refits = device::refit_states(r, *r.open, *piece->part);

@@ -136,9 +136,10 @@ bool is_whole(const VkRect2D& rect) {
          rect.extent.height >= kMaxFramebufferSize_px;
 }
 
-Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
-                     uint32_t base_layer, uint32_t layer_count) {
+Status clear_in_pass(Recorder& r, const command::ClearCall& asked) {
   if (!r.open) return invalid("clear_attachment: no pass is open");
+  const int attachment = asked.attachment;
+  const VkImageAspectFlags aspects = asked.aspects;
   command::Pass& pass = *r.open;
   const int colors = static_cast<int>(pass.targets.color.size());
   if (attachment >= colors || (attachment >= 0 && pass.targets.color[attachment] == VK_FORMAT_UNDEFINED))
@@ -152,11 +153,10 @@ Status clear_in_pass(Recorder& r, int attachment, VkImageAspectFlags aspects, co
                                  (aspects & VK_IMAGE_ASPECT_STENCIL_BIT ? 1u << shader::kInputStencil : 0);
   Status noted = framebuffer::note_written(pass.feedback, attachment >= 0 ? 1u << attachment : depth_stencil, "clear_attachment");
   if (Status ok = device::allow_loops(r.device->state(), pass.feedback, std::move(noted)); !ok) return ok;
-  if (Status ok = device::forbid(r, device::check_clear(pass, {attachment, aspects, value, rect, base_layer, layer_count}, r.inherits));
-      !ok)
-    return ok;
-  command::ClearCall clear{attachment, aspects, value, intersect(rect, pass.render_area), base_layer, layer_count};
-  if (attachment < 0) clear.value.depthStencil.depth = device::clear_depth(r, pass.targets.depth, value.depthStencil.depth);
+  if (Status ok = device::forbid(r, device::check_clear(pass, asked, r.inherits)); !ok) return ok;
+  command::ClearCall clear = asked;
+  clear.rect = intersect(asked.rect, pass.render_area);
+  if (attachment < 0) clear.value.depthStencil.depth = device::clear_depth(r, pass.targets.depth, asked.value.depthStencil.depth);
   pass.commands.push_back({command::RecordedCommand::Kind::clear, static_cast<uint32_t>(pass.clears.size())});
   pass.clears.push_back(clear);
   return Ok{};
@@ -251,9 +251,9 @@ std::vector<std::string> CommandBuffer::possible_feedback() const {
 }
 
 Status CommandBuffer::clear_attachment(int attachment, VkImageAspectFlags aspects, const VkClearValue& value, const VkRect2D& rect,
-                                       uint32_t base_layer, uint32_t layer_count) {
+                                       uint32_t base_layer, uint32_t layer_count, bool of_load) {
   return device::record(*recorder_, "clear_attachment",
-                        [&] { return clear_in_pass(*recorder_, attachment, aspects, value, rect, base_layer, layer_count); });
+                        [&] { return clear_in_pass(*recorder_, {attachment, aspects, value, rect, base_layer, layer_count, of_load}); });
 }
 
 }  // namespace tilegpu

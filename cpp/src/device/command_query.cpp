@@ -90,6 +90,7 @@ Status CommandBuffer::begin_query_indexed(Ptr<QueryPool> pool, uint32_t query, b
                      (streams ? "; there are streams 0 to 3" : "; it is 0 for this type of query"));
     if (pool->type != QueryType::occlusion) return begin_counting(r, std::move(pool), query, stream, who);
     if (r.active_query >= 0 || r.outer_query) return invalid(who + " while another occlusion query is active; call end_query first");
+    r.making->begins_occlusion = true;
     if (!r.open) {
       r.outer_query = {pool, query, true};
       return device::add(r, command::BeginQuery{std::move(pool), query}, "begin_query");

@@ -39,7 +39,7 @@ Status divide_part(Recorder& r) {
   part->targets = first.targets, part->samples = first.samples;
   part->width_px = first.width_px, part->height_px = first.height_px, part->render_area = first.render_area;
   auto next = std::make_shared<command::Recording>();
-  next->device = r.device, next->level = r.level, next->part_in_query = r.making->part_in_query;
+  next->device = r.device, next->level = r.level, next->active = r.making->active;
   r.making->part = std::move(r.open);
   r.making->behind = next;
   if (!r.begun) r.begun = r.making;

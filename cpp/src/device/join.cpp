@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "device/binding_tables.hpp"
+#include "device/recorder.hpp"
 #include "pipeline/create.hpp"
 #include "records/records.hpp"
 
@@ -187,6 +188,7 @@ std::shared_ptr<Pass> begin_as(const Pass& begun) {
   pass->width_px = begun.width_px, pass->height_px = begun.height_px, pass->samples = begun.samples;
   pass->render_area = begun.render_area;
   pass->feedback = begun.feedback;
+  pass->behind_barrier = begun.behind_barrier;
   return pass;
 }
 
@@ -215,6 +217,75 @@ Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>&
 }
 
 }  // namespace
+
+namespace {
+
+// Queries and the condition count and hold for the pass from its begin to its end, as if they had been begun before it.
+Expected<Ptr<const Pass>> with_active(const Ptr<const Pass>& recorded, const ActiveAround& around) {
+  assert(recorded && !around.empty());
+  auto pass = begin_as(*recorded);
+  int32_t active_query = -1;
+  if (around.occlusion) active_query = 0, pass->queries.push_back(*around.occlusion);
+  for (const command::ActiveQuery& query : around.counting) {
+    pass->commands.push_back({RecordedCommand::Kind::begin_counting, static_cast<uint32_t>(pass->counting.size())});
+    pass->counting.push_back(query);
+  }
+  if (around.condition) {
+    if (Status ok = note_condition(*pass, *around.condition); !ok) return ok.error();
+    pass->commands.push_back({RecordedCommand::Kind::begin_condition, 0});
+    pass->conditions.push_back(*around.condition);
+  }
+  append(*pass, *recorded, {copied, active_query});
+  if (around.condition) pass->commands.push_back({RecordedCommand::Kind::end_condition, 0});
+  pass->keep_alive.push_back(recorded);
+  return Ptr<const Pass>(std::move(pass));
+}
+
+Status add_step(const command::Command& command, exec::Execution& execution, const ActiveAround& around) {
+  const Ptr<const Pass>* pass = pass_of(&command);
+  if (pass && !around.empty()) {
+    auto active = with_active(*pass, around);
+    if (!active) return active.error();
+    execution.joined.emplace_back(std::move(*active));
+  } else if (const auto* dispatch = std::get_if<Ptr<const command::Dispatch>>(&command); dispatch && around.condition) {
+    auto conditional = std::make_shared<command::Dispatch>(**dispatch);
+    conditional->condition = around.condition;
+    execution.joined.emplace_back(Ptr<const command::Dispatch>(std::move(conditional)));
+  } else {
+    execution.steps.push_back(&command);
+    return Ok{};
+  }
+  execution.steps.push_back(&execution.joined.back());
+  return Ok{};
+}
+
+}  // namespace
+
+Status add_steps(const command::Recording& recording, exec::Execution& execution, const ActiveAround& around) {
+  ActiveAround active = around;  // and what is begun here, which the recording's own passes have
+  const auto end = [&](const command::EndQuery& ended) {
+    const auto same = [&](const command::ActiveQuery& query) { return query.pool == ended.pool && query.query == ended.query; };
+    if (active.occlusion && same(*active.occlusion)) active.occlusion.reset();
+    std::erase_if(active.counting, same);
+  };
+  for (const command::Command& command : recording.commands) {
+    if (const auto* call = std::get_if<command::ExecuteCommands>(&command)) {
+      active.condition = call->condition ? call->condition : around.condition;
+      if (Status ok = add_steps(*call->recording, execution, active); !ok) return ok;
+      continue;
+    }
+    if (const auto* begun = std::get_if<command::BeginQuery>(&command)) {
+      const command::ActiveQuery query{begun->pool, begun->query, true, begun->stream};
+      if (begun->pool->type == QueryType::occlusion)
+        active.occlusion = query;
+      else
+        active.counting.push_back(query);
+    }
+    if (const auto* ended = std::get_if<command::EndQuery>(&command)) end(*ended);
+    if (Status ok = add_step(command, execution, around); !ok) return ok;
+  }
+  return Ok{};
+}
 
 void join_secondary(Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query, const Refits& refits) {
   assert(secondary->part);

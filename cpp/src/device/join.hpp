@@ -15,6 +15,18 @@ namespace tilegpu::device {
 /// secondary could not know, the pass's areas, is applied to its states, and `refits`.
 void join_secondary(command::Pass& pass, const Ptr<const command::Recording>& secondary, int32_t active_query, const Refits& refits);
 
+/// What is active around a secondary that is executed outside of passes: its own passes and dispatches know nothing of it.
+struct ActiveAround {
+  std::optional<command::Condition> condition;
+  std::optional<command::ActiveQuery> occlusion;
+  std::vector<command::ActiveQuery> counting;  // of other types
+  bool empty() const { return !condition && !occlusion && counting.empty(); }
+};
+
+/// The steps of a recording behind those of the execution, and of the secondaries that it executes; their passes, and their dispatches
+/// where there is a condition, become copies with what is active around them. An error where a pass writes its condition.
+Status add_steps(const command::Recording& recording, exec::Execution& execution, const ActiveAround& around = {});
+
 /// Passes and dispatches with sets that may be updated after they were bound become copies with what those sets hold now. To be called
 /// before the next.
 Status take_late_sets(device::DeviceState& device, exec::Execution& execution);

@@ -49,17 +49,6 @@ exec::PassOptions pass_options(const DeviceState& s) {
   return options;
 }
 
-// The steps of a recording, behind those that there are.
-void add_steps(const command::Recording& recording, Execution& execution) {
-  for (const command::Command& command : recording.commands) {
-    if (const auto* call = std::get_if<command::ExecuteCommands>(&command)) {
-      add_steps(*call->recording, execution);
-      continue;
-    }
-    execution.steps.push_back(&command);
-  }
-}
-
 // What draws and dispatches run is there from here on: an error is an error of what would have run it.
 Status finish_code(shader::Jit& jit, const Execution& execution) {
   std::vector<const pipeline::ComingCode*> coming;
@@ -83,7 +72,7 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
     if (commands->level() != VK_COMMAND_BUFFER_LEVEL_PRIMARY)
       return invalid("submit: a command buffer is secondary; primary ones execute it (execute_commands)");
     execution.recordings.push_back(commands->recording());
-    add_steps(*execution.recordings.back(), execution);
+    if (Status ok = device::add_steps(*execution.recordings.back(), execution); !ok) return ok;
   }
   if (Status ok = device::take_late_sets(device.state(), execution); !ok) return ok;
   if (Status ok = device::join_suspended(execution); !ok) return ok;

@@ -188,7 +188,7 @@ void plan_draws(const command::Pass& pass, PassPlan& plan) {
   for (const RecordedCommand& c : pass.commands) {
     switch (c.kind) {
       case RecordedCommand::Kind::clear:
-        if (!skips) plan.commands.push_back({0, &pass.clears[c.index]});
+        if (!skips || pass.clears[c.index].of_load) plan.commands.push_back({0, &pass.clears[c.index]});
         break;
       case RecordedCommand::Kind::begin_counting:
       case RecordedCommand::Kind::end_counting:

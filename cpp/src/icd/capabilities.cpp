@@ -335,7 +335,7 @@ Features make_features() {
   f.primitiveTopologyListRestart = f.primitiveTopologyPatchListRestart = true;
   f.imageSlicedViewOf3D = true;
   f.image2DViewOf3D = f.sampler2DViewOf3D = true;
-  f.conditionalRendering = true;  // not inherited: a secondary command buffer begins its own
+  f.conditionalRendering = f.inheritedConditionalRendering = true;
   f.drawIndirectFirstInstance = true;
   f.drawIndirectCount = true;
   f.depthClamp = true;
@@ -344,7 +344,7 @@ Features make_features() {
   f.depthBounds = true;
   f.alphaToOne = true;
   f.occlusionQueryPrecise = true;
-  f.pipelineStatisticsQuery = true;
+  f.pipelineStatisticsQuery = f.inheritedQueries = true;
   f.geometryShader = f.tessellationShader = true;
   f.taskShader = f.meshShader = f.meshShaderQueries = true;
   f.multiviewMeshShader = f.primitiveFragmentShadingRateMeshShader = true;  // a view is a draw; a rate goes with its primitive

@@ -10,9 +10,17 @@ namespace tilegpu::icd {
 namespace {
 
 // What a secondary command buffer knows of the pass that it is part of: a subpass, or dynamic rendering.
+InheritedActivity activity_of(const VkCommandBufferInheritanceInfo& in) {
+  using Conditional = VkCommandBufferInheritanceConditionalRenderingInfoEXT;
+  const auto* conditional = find_next<Conditional>(in.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_CONDITIONAL_RENDERING_INFO_EXT);
+  return {in.occlusionQueryEnable != VK_FALSE, in.pipelineStatistics, conditional && conditional->conditionalRenderingEnable};
+}
+
 InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
   InheritanceInfo out;
-  out.occlusion_query = in.occlusionQueryEnable;
+  const InheritedActivity active = activity_of(in);
+  out.occlusion_query = active.occlusion_query, out.pipeline_statistics = active.pipeline_statistics;
+  out.conditional_rendering = active.conditional_rendering;
   using Rendering = VkCommandBufferInheritanceRenderingInfo;
   if (in.renderPass) {
     const SubpassTargets targets = targets_of(*in.renderPass, in.subpass);
@@ -116,7 +124,8 @@ VkResult VKAPI_CALL BeginCommandBuffer(VkCommandBuffer commandBuffer, const VkCo
     const Status ok = commandBuffer->core->begin(inheritance_of(*pBeginInfo->pInheritanceInfo));
     return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
   }
-  const Status ok = commandBuffer->core->begin();
+  const bool inherits = commandBuffer->core->level() == VK_COMMAND_BUFFER_LEVEL_SECONDARY && pBeginInfo->pInheritanceInfo;
+  const Status ok = inherits ? commandBuffer->core->begin(activity_of(*pBeginInfo->pInheritanceInfo)) : commandBuffer->core->begin();
   return ok ? VK_SUCCESS : fail(commandBuffer->device, ok.error());
 }
 

@@ -298,7 +298,7 @@ void clear_new_views(VkCommandBuffer commands, const TilePass& tiles, uint32_t a
   if (!before || !aspects) return;
   for (uint32_t left = views_of(pass.subpasses[tiles.first]) & ~before; left; left &= left - 1)
     record(commands, commands->core->clear_attachment(slot, aspects, open.clears[attachment], open.area,
-                                                      static_cast<uint32_t>(std::countr_zero(left)), 1));
+                                                      static_cast<uint32_t>(std::countr_zero(left)), 1, true));
 }
 
 // That no subpass of the tile pass draws to it: some read it.
