@@ -59,12 +59,13 @@ def test_a_buffer_and_a_texture_at_one_binding_stay_an_error(dev: tg.Device) -> 
 
 
 def test_unsupported_is_its_own_error(dev: tg.Device) -> None:
-    vote = FULL.replace("450\n", "450\n#extension GL_KHR_shader_subgroup_vote : enable\n").replace(
-        "void main() {", "void main() { if (subgroupAll(gl_VertexIndex < 0)) return;"
+    quad = FULL.replace("450\n", "450\n#extension GL_KHR_shader_subgroup_quad : enable\n").replace(
+        "void main() {", "void main() { if (subgroupQuadBroadcast(gl_VertexIndex, 0) < 0) return;"
     )
-    assert "subgroupAll" in vote
-    with pytest.raises(tg.UnsupportedError, match="OpGroupNonUniformAll is supported in compute and fragment shaders only") as caught:
-        dev.pipeline(vote, HEAD + "void main() { o = vec4(1); }", color=[FMT])
+    assert "subgroupQuad" in quad
+    message = "OpGroupNonUniformQuadBroadcast is supported in compute and fragment shaders only"
+    with pytest.raises(tg.UnsupportedError, match=message) as caught:
+        dev.pipeline(quad, HEAD + "void main() { o = vec4(1); }", color=[FMT])
     assert caught.value.code == "VK_ERROR_FEATURE_NOT_PRESENT"
 
 

@@ -637,7 +637,7 @@ Properties make_properties() {
   p.maxComputeWorkgroupSubgroups = kMaxWorkgroupInvocations / kSubgroupSize;
   constexpr VkShaderStageFlags kWorkgroups = VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_TASK_BIT_EXT | VK_SHADER_STAGE_MESH_BIT_EXT;
   p.requiredSubgroupSizeStages = kWorkgroups;
-  p.subgroupSupportedStages = kWorkgroups | VK_SHADER_STAGE_FRAGMENT_BIT;
+  p.subgroupSupportedStages = kWorkgroups | VK_SHADER_STAGE_ALL_GRAPHICS;
   p.subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                   VK_SUBGROUP_FEATURE_BALLOT_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT |
                                   VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT | VK_SUBGROUP_FEATURE_CLUSTERED_BIT |

@@ -468,8 +468,8 @@ struct Lowering {
   std::unordered_map<uint32_t, std::vector<Base>> bases_;
 };
 
-/// Built-ins that depend on an invocation's place in its subgroup alone; null: it is none (subgroups.cpp).
-Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s);
+/// Built-ins that depend on an invocation's place in its subgroup alone; null: it is none (subgroups.cpp). `alone`: the first place.
+Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s, bool alone = false);
 
 /// `float`s and friends of a type, in order; false where it has none.
 bool flatten(const Module& m, const Constants& constants, uint32_t type, std::vector<Base>& out);

@@ -37,6 +37,7 @@ Value GeometryBuilder::builtin(const InterfaceScalar& s) {
     case spv::BuiltInViewIndex:
       return ir.field(ir.i32, l.args, offsetof(GeometryArgs, view_index));
     default:
+      if (Value of_subgroup = subgroup_builtin(ir, s, true)) return of_subgroup;
       break;
   }
   l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in geometry shaders");

@@ -1,8 +1,11 @@
 // shader/lower/subgroups.cpp -- operations among the invocations of a subgroup: four lanes side by side, for any number of lanes.
 //
 // In: OpGroupNonUniform*. Out: shuffles within groups of four. A subgroup is a quad. Lanes that don't run take no part; what a shuffle
-// takes from them is what their registers hold. Sums of floats go by pairs, then pairs of pairs. Source: SPIR-V specification 1.6,
-// section 3.32.24 "Non-Uniform Instructions"; Vulkan specification, "Group Operations".
+// takes from them is what their registers hold. Sums of floats go by pairs, then pairs of pairs.
+// Vertices, evaluated points and primitives of geometry shaders are in lanes as batches, chunks and deferred shading bring them there,
+// which depends on the device: neighbours would be others elsewhere. So each is alone in its subgroup, the first of four of which the
+// others don't run, and what a shuffle takes from these is its own value. Source: SPIR-V specification 1.6, section 3.32.24 "Non-Uniform
+// Instructions"; Vulkan specification, "Group Operations", "Subgroups" (how invocations are assigned to them is the implementation's).
 #include <algorithm>
 #include <cassert>
 
@@ -21,20 +24,23 @@ struct Subgroup {
   /// Lanes that take part; null: all. Helper invocations don't, as what they computed would be nobody's, where a shader does not ask for
   /// full quads.
   Value active = l.m.entry.has_mode(kExecutionModeRequireFullQuads) ? l.quad_mask() : l.write_mask();
+  bool alone = !l.compute && !l.fragment;
 
   /// Each lane takes the lane of its group that `from` says of its place in it.
   template <class From>
   Value permute(Value v, From from) const {
+    assert(!alone);
     std::vector<int> places;
     for (uint32_t k = 0; k < ir.lanes; ++k) places.push_back(static_cast<int>(k / kSubgroupSize * kSubgroupSize + from(k % kSubgroupSize)));
     return ir.shuffle(v, places);
   }
-  Value place() const { return ir.and_(ir.lane_index(), ir.ik(kLast)); }
+  Value place() const { return alone ? ir.ik(0) : ir.and_(ir.lane_index(), ir.ik(kLast)); }
   Value swapped(Value v, uint32_t bit) const {
     return permute(v, [bit](uint32_t k) { return k ^ bit; });
   }
   /// `which`: 0 to 3 for each lane, taken modulo 4.
   Value take(Value v, Value which) const {
+    if (alone) return v;
     which = ir.and_(l.vary(which), ir.ik(kLast));
     Value result = permute(v, [](uint32_t) { return kLast; });
     for (uint32_t k = kLast; k-- > 0;) result = ir.select(ir.eq(which, ir.ik(k)), permute(v, [k](uint32_t) { return k; }), result);
@@ -48,6 +54,7 @@ struct Subgroup {
   /// A bit for each lane of the group that runs and of which it holds.
   Value ballot(Value holds) const {
     Value bits = ir.shl(ir.zext(l.and_masks(active, l.vary(holds)), ir.i32), place());
+    if (alone) return bits;
     bits = ir.or_(bits, swapped(bits, 1));
     return ir.or_(bits, swapped(bits, 2));
   }
@@ -140,7 +147,9 @@ Val Subgroup::reduce(const Instruction& i) const {
     x = l.vary(x);
     Value none = neutral(i.op, x);
     if (active) x = ir.select(active, x, none);
-    if (operation == spv::GroupOperationInclusiveScan || operation == spv::GroupOperationExclusiveScan) {
+    if (alone) {
+      if (operation == spv::GroupOperationExclusiveScan) x = none;
+    } else if (operation == spv::GroupOperationInclusiveScan || operation == spv::GroupOperationExclusiveScan) {
       // What is `reach` lanes before, or nothing.
       const auto before = [&](Value v, uint32_t reach) {
         return ir.select(ir.ult(place(), ir.ik(reach)), none, permute(v, [reach](uint32_t k) { return k >= reach ? k - reach : k; }));
@@ -180,10 +189,10 @@ Value Subgroup::all_equal(const Val& v) const {
 }
 
 /// The first word of gl_SubgroupEqMask and its like.
-Value subgroup_mask(const Ir& ir, uint32_t builtin) {
+Value subgroup_mask(const Ir& ir, uint32_t builtin, bool alone) {
   std::vector<Value> bits;
   for (uint32_t k = 0; k < ir.lanes; ++k) {
-    const uint32_t own = 1u << k % kSubgroupSize, below = own - 1, all = (1u << kSubgroupSize) - 1;
+    const uint32_t own = 1u << (alone ? 0 : k % kSubgroupSize), below = own - 1, all = (1u << kSubgroupSize) - 1;
     bits.push_back(ir.c32(builtin == spv::BuiltInSubgroupEqMask   ? own
                           : builtin == spv::BuiltInSubgroupGeMask ? all & ~below
                           : builtin == spv::BuiltInSubgroupGtMask ? all & ~below & ~own
@@ -195,18 +204,18 @@ Value subgroup_mask(const Ir& ir, uint32_t builtin) {
 
 }  // namespace
 
-Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s) {
+Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s, bool alone) {
   switch (static_cast<spv::BuiltIn>(s.builtin)) {
     case spv::BuiltInSubgroupSize:
       return ir.c32(kSubgroupSize);
     case spv::BuiltInSubgroupLocalInvocationId:
-      return ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
+      return alone ? ir.ik(0) : ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
     case spv::BuiltInSubgroupEqMask:
     case spv::BuiltInSubgroupGeMask:
     case spv::BuiltInSubgroupGtMask:
     case spv::BuiltInSubgroupLeMask:
     case spv::BuiltInSubgroupLtMask:
-      return s.element == 0 ? subgroup_mask(ir, s.builtin) : ir.c32(0);
+      return s.element == 0 ? subgroup_mask(ir, s.builtin, alone) : ir.c32(0);
     default:
       return nullptr;
   }
@@ -215,7 +224,8 @@ Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s) {
 bool Lowering::subgroup(const Instruction& i) {
   const bool rotates = i.op == spv::OpGroupNonUniformRotateKHR;
   if (!rotates && !is_quad_vote(i.op) && (i.op < spv::OpGroupNonUniformElect || i.op > spv::OpGroupNonUniformQuadSwap)) return false;
-  if (!compute && !fragment) {
+  const bool of_quads = is_quad_vote(i.op) || i.op == spv::OpGroupNonUniformQuadBroadcast || i.op == spv::OpGroupNonUniformQuadSwap;
+  if (of_quads && !compute && !fragment) {
     unsupported(op_name(i.op) + " is supported in compute and fragment shaders only");
     define(i.id, zero(i.type));
     return true;

@@ -259,6 +259,7 @@ Value VertexBuilder::builtin(const InterfaceScalar& s) {
     case spv::BuiltInViewIndex:
       return ir.field(ir.i32, l.args, offsetof(VertexArgs, view_index));
     default:
+      if (Value of_subgroup = subgroup_builtin(ir, s, true)) return of_subgroup;
       break;
   }
   l.unsupported("the built-in input " + builtin_name(s.builtin) + " is not supported in vertex shaders");
