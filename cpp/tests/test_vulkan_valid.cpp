@@ -257,6 +257,21 @@ void private_data_ends_with_its_object() {
 /// Waits that nothing can end any more: a batch is deferred, and the device is lost before it is submitted.
 void waits_end_when_the_device_is_lost() {
   Program p;
+  const VkPhysicalDeviceTimelineSemaphoreFeatures timelines{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, nullptr,
+                                                            VK_TRUE};
+  const VkPhysicalDeviceFaultFeaturesEXT faults{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_EXT,
+                                                const_cast<void*>(static_cast<const void*>(&timelines)), VK_TRUE, VK_FALSE};
+  p.remake_device({"VK_KHR_timeline_semaphore", "VK_EXT_device_fault"}, &faults);
+  PFN_vkGetDeviceFaultInfoEXT fault_info = nullptr;
+  p.load(fault_info, "vkGetDeviceFaultInfoEXT");
+  const auto says = [&](const char* part) {
+    VkDeviceFaultCountsEXT counts{VK_STRUCTURE_TYPE_DEVICE_FAULT_COUNTS_EXT, nullptr, 7, 7, 7};
+    VkDeviceFaultInfoEXT info{VK_STRUCTURE_TYPE_DEVICE_FAULT_INFO_EXT};
+    CHECK(fault_info(p.device, &counts, nullptr) == VK_SUCCESS && fault_info(p.device, &counts, &info) == VK_SUCCESS);
+    CHECK(counts.addressInfoCount == 0 && counts.vendorInfoCount == 0 && counts.vendorBinarySize == 0);
+    return std::strstr(info.description, part) != nullptr;
+  };
+  CHECK(says("the device is not lost"));
   const VkSemaphoreTypeCreateInfo type{VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO, nullptr, VK_SEMAPHORE_TYPE_TIMELINE, 0};
   const VkSemaphoreCreateInfo semaphore_info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, &type};
   VkSemaphore timeline = nullptr;
@@ -284,6 +299,7 @@ void waits_end_when_the_device_is_lost() {
   const VkFence both[] = {fence, fence};
   CHECK(p.WaitForFences(p.device, 2, both, VK_FALSE, ~uint64_t{0}) == VK_ERROR_DEVICE_LOST);
   waits.join();
+  CHECK(says("a command buffer is not executable; call end before it is submitted"));
   CHECK(waited == VK_ERROR_DEVICE_LOST && p.QueueWaitIdle(p.queue) == VK_ERROR_DEVICE_LOST);
   p.DestroyFence(p.device, fence, nullptr), p.DestroySemaphore(p.device, timeline, nullptr);
 }

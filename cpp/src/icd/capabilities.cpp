@@ -183,6 +183,8 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_calibrated_timestamps,
     Extension::EXT_calibrated_timestamps,
     Extension::KHR_incremental_present,
+    Extension::EXT_hdr_metadata,  // which nothing is made of: windows have sRGB alone
+    Extension::EXT_device_fault,
     Extension::KHR_present_id,
     Extension::KHR_present_wait,
     Extension::EXT_host_image_copy,
@@ -219,6 +221,7 @@ static_assert(each_once());
 
 void set_state_features(Features& f) {
   f.imagelessFramebuffer = true;
+  f.deviceFault = true;
   f.separateDepthStencilLayouts = true;
   f.samplerMirrorClampToEdge = true;
   f.scalarBlockLayout = true;
@@ -626,10 +629,10 @@ Properties make_properties() {
   p.polygonModePointSize = VK_TRUE;
   p.nonStrictSinglePixelWideLinesUseParallelogram = p.nonStrictWideLinesUseParallelogram = VK_TRUE;
   p.maxCombinedImageSamplerDescriptorCount = 1;
+  p.blockTexelViewCompatibleMultipleLayers = VK_TRUE;
   p.provokingVertexModePerPipeline = VK_TRUE;
   p.triStripVertexOrderIndependentOfProvokingVertex = VK_FALSE;  // the table of the last vertex holds
   p.lineSubPixelPrecisionBits = 8;                               // as subPixelPrecisionBits
-  p.blockTexelViewCompatibleMultipleLayers = VK_TRUE;
   // One size, whatever the lanes: what a program sees of it is the same everywhere.
   p.maxCommandBufferNestingLevel = command::kMaxNesting;
   p.minImportedHostPointerAlignment = DeviceMemory::host_alignment_B();

@@ -92,6 +92,7 @@ struct VkDevice_T {
   std::set<std::string> warned;                                     ///< what need not be said again
   std::shared_ptr<tilegpu::icd::ShaderPipelines> shader_pipelines;  ///< has a lock of its own
   std::map<const void*, std::function<void()>> threads;             ///< by object: ends one that looks at the device
+  std::string fault;                                                ///< why it is lost; "": it is not
 };
 
 namespace tilegpu::icd {

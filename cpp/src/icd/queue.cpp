@@ -110,7 +110,7 @@ VkResult submit_now(VkQueue queue, Batch batch) {
     if (explained) explained->before(device, batch.command_buffers);
     auto submitted = device->core->submit({std::move(batch.command_buffers), {}});
     if (!submitted) {
-      lose(device);
+      lose(device, submitted.error().message);
       return fail(device, VK_ERROR_DEVICE_LOST, "vkQueueSubmit: " + submitted.error().message);
     }
     assert(*submitted);

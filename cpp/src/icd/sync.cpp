@@ -40,7 +40,11 @@ VkResult status_of(VkDevice device, Fence& fence) {
 
 }  // namespace
 
-void lose(VkDevice device) {
+void lose(VkDevice device, const std::string& why) {
+  {
+    const std::lock_guard guard(device->lock);
+    if (device->fault.empty()) device->fault = why;
+  }
   {
     const std::lock_guard guard(device->timeline_lock);
     device->lost = true;
@@ -75,7 +79,7 @@ VkResult check(VkDevice device, const tilegpu::Submission& submission) {
   const Error* error = submission.error();
   if (!error) return VK_SUCCESS;
   const bool known = device->lost.exchange(true);
-  lose(device);
+  lose(device, error->message);
   if (!known) fail(device, VK_ERROR_DEVICE_LOST, "the device is lost: " + error->message);
   return VK_ERROR_DEVICE_LOST;
 }

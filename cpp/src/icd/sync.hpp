@@ -9,8 +9,8 @@ namespace tilegpu::icd {
 /// Nanoseconds of Vulkan as a deadline; far away for UINT64_MAX.
 std::chrono::steady_clock::time_point deadline_of(uint64_t timeout_ns);
 
-/// Whoever waits for something of the device comes back.
-void lose(VkDevice device);
+/// Whoever waits for something of the device comes back. `why`: kept of the first time.
+void lose(VkDevice device, const std::string& why);
 
 /// VK_ERROR_DEVICE_LOST (said once) if a submission ended with an error; else VK_SUCCESS.
 VkResult check(VkDevice device, const tilegpu::Submission& submission);
