@@ -457,6 +457,7 @@ struct Loader : ObjectLoader {
   /// Outside of passes: a command that is executed under a condition, where there is one.
   template <class Record>
   Status under(CommandBuffer& cb, const command::Condition& condition, const Record& record) {
+    assert(cb.state() == CommandBufferState::recording || !ok());
     if (!ok() || !condition.buffer) return ok() ? record() : Status(Ok{});
     if (Status begun = cb.begin_conditional_rendering({condition.buffer, condition.offset_B}, condition.inverted); !begun) return begun;
     if (Status done = record(); !done) return done;

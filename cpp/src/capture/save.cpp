@@ -434,6 +434,7 @@ struct CommandWriter {
     PassWriter(w, o, bound_memories, *c).write();
   }
   void operator()(const command::ExecuteCommands& c) {
+    assert(c.recording && !c.recording->part);  // a part stands in its pass
     w.put(Tag::execute_commands);
     o.secondaries.write(w, c.recording);
     write_condition(w, o, c.condition.value_or(command::Condition{}));
