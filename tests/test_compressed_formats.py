@@ -276,7 +276,7 @@ WRONG = {
     r"usage is depth_stencil_attachment with format bc2_unorm_block": lambda d: d.image(
         (8, 8), "bc2_unorm_block", usage="depth_stencil_attachment"
     ),
-    r"usage is transient_attachment with format bc2_unorm_block": lambda d: d.image((8, 8), "bc2_unorm_block", transient=True),
+    r"usage is transient with format bc2_unorm_block": lambda d: d.image((8, 8), "bc2_unorm_block", transient=True),
     r"tiling is block_compressed, allowed is linear with format bc4_unorm_block": lambda d: d.image(
         (8, 8), "bc4_unorm_block", tiling="block_compressed", usage="transfer_dst"
     ),
