@@ -4,8 +4,8 @@ BUILD   ?= build/release
 VENV    := .venv
 PY      := $(VENV)/bin/python
 JOBS    ?= $(shell nproc)
-# Of the Python suite: each takes a gigabyte or two.
-PYTEST_JOBS ?= $(shell n=$(JOBS); [ $$n -le 8 ] || n=8; echo $$n)
+# Of the Python suite: each takes a gigabyte or two. One more than there are cores: tests wait for processes, signals and clocks.
+PYTEST_JOBS ?= $(shell n=$$(( $(JOBS) + 1 )); [ $$n -le 8 ] || n=8; echo $$n)
 DEMO    ?= out/demo.png
 PACKAGES := $(shell sed -e 's/\#.*//' packages/debian.txt)
 # ccache makes the second build from scratch quick; it is used where it is installed.

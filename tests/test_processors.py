@@ -17,6 +17,7 @@ ASKS = {
     "shader/jit/jit_target.hpp",
     "shader/jit/object_request.cpp",  # which of LLVM's targets
     "device/cpu_check.cpp",  # what a CPU may lack
+    "base/prefetch.hpp",  # of none: an asm without instructions
 }
 WIDE = re.compile(r"^#if TILEGPU_HAS_WIDE\n.*?^#(?:else|endif)\b", re.MULTILINE | re.DOTALL)
 INSTRUCTION = re.compile(r"\b_(?:mm|mm256|mm512)_([a-z0-9_]+)")
