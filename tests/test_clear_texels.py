@@ -8,10 +8,12 @@ that only rounding sees, borders, biases, colours that are no numbers, shaders o
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.spirv import optimise
 
 import tilegpu as tg
 
@@ -279,3 +281,71 @@ def test_what_lies_at_the_other_edge(axis: int, mode: str) -> None:
     first = pictures[0].take(0, 1 - axis)[..., 3]
     assert np.array_equal(pictures[0], pictures[1]) and (first > 0).any() == (mode == "repeat")
     assert rp.stats.fragments_shaded < 128 * 128 // 2
+
+
+FULL = """#version 450
+layout(location = 0) out vec2 v_uv;
+void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); v_uv = p; gl_Position = vec4(p * 2.0 - 1.0, 0.0, 1.0); }"""
+HALF = """#version 450
+layout(set = 0, binding = 0) uniform sampler2D map;  layout(location = 0) in vec2 v_uv;  layout(location = 0) out vec4 o_color;
+void main() { CODE }"""
+LOOPS = {
+    "another place": ("""vec2 at = v_uv; float a = 0.0;
+      for (float i = 0.0; i < 1.5; i += 1.0) { a = texture(map, at).a; at = vec2(0.75, 0.5); }
+      if (a < 0.4) discard; o_color = vec4(1.0);""", 4096),
+    "exchanged": ("""float a = 1.0, b = texture(map, v_uv).a;
+      for (float i = 0.0; i < 0.5; i += 1.0) { float c = a; a = b; b = c; }
+      if (b < 0.4) discard; o_color = vec4(1.0);""", 4096),
+    "exchanged twice": ("""float a = 1.0, b = texture(map, v_uv).a;
+      for (float i = 0.0; i < 1.5; i += 1.0) { float c = a; a = b; b = c; }
+      if (b < 0.4) discard; o_color = vec4(1.0);""", 2048),
+}  # fmt: skip
+
+
+def half_clear(device: tg.Device) -> tg.Image:
+    """The left half has an alpha of 0."""
+    pixels = np.zeros((16, 16, 4), np.uint8)
+    pixels[:, 8:, 3] = 255
+    image = device.image((16, 16), "r8g8b8a8_unorm")
+    device.copy(pixels, image)
+    return image
+
+
+@pytest.mark.parametrize("optimised", [False, True])
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_knows_no_more_than_its_first_turn(name: str, optimised: bool) -> None:
+    """What a look-up gave in one turn was taken for what it gives in the next."""
+    code, seen = LOOPS[name]
+    fragment: Any = HALF.replace("CODE", code)
+    if optimised:
+        if shutil.which("spirv-opt") is None:
+            pytest.skip("spirv-opt is not installed")
+        # Variables become values, as an application's compiler writes them.
+        fragment = optimise(
+            tg.compile_glsl(fragment, "fragment"), "--eliminate-local-single-block", "--eliminate-local-multi-store"
+        )
+    for device in devices():
+        target = device.image((64, 64), "r8g8b8a8_unorm")
+        pipeline = device.pipeline(FULL, fragment, color=[target])
+        with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
+            rp.draw(pipeline, count=3, bind={"map": (half_clear(device), device.sampler(filter="nearest"))})
+        assert (target.numpy()[..., 3] == 255).sum() == seen, device
+
+
+@pytest.mark.parametrize("order", ["counted first", "counted last"])
+def test_a_draw_that_is_counted_is_shaded_whole(order: str) -> None:
+    """Draws of one state and as many vertices are asked about once; whether somebody counts is not of the state."""
+    device = tg.Device(threads=1)
+    target = device.image((64, 64), "r8g8b8a8_unorm")
+    pipeline = device.pipeline(FULL, HALF.replace("CODE", "if (texture(map, v_uv).a < 0.4) discard; o_color = vec4(1.0);"), color=[target])
+    held = device.descriptor_set(pipeline, 0, {"map": (half_clear(device), device.sampler(filter="nearest"))})
+    with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
+        statistics = rp.statistics()
+        for what in sorted(("counted", "plain"), reverse=order == "counted last"):
+            if what == "plain":
+                rp.draw(pipeline, count=3, sets={0: held})
+            else:
+                with statistics:
+                    rp.draw(pipeline, count=3, sets={0: held})
+    assert statistics["fragment_shader_invocations"] == 4096
+    assert rp.stats.fragments_shaded == 4096 + 2560

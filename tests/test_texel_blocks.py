@@ -210,3 +210,29 @@ def test_the_compressed_image_itself_is_never_written_by_shaders(dev: tg.Device)
     with pytest.raises(tg.Error, match="without storage"):
         plain = dev.image((8, 8), "bc7_unorm_block", label="plain")
         dev.dispatch(pipe, 1, bind={"b": plain.view(format="r32g32b32a32_sfloat")})
+
+
+def test_frames_know_whose_memory_blocks_are(dev: tg.Device) -> None:
+    """The lint advised to store nothing of what a later pass samples, and an image that blocks had written was written by nobody."""
+    image = dev.image((32, 32), "bc1_rgba_unorm_block", usage=USAGE, mip_levels=2, label="tex")
+    out = dev.image((32, 32), "r8g8b8a8_unorm")
+    red = "#version 450\nlayout(location = 0) out uvec2 o; void main() { o = uvec2(0xf800f800u, 0u); }"
+    encode = dev.pipeline(FULL, red, color=["r32g32_uint"])
+    show = dev.pipeline(FULL, FETCH, color=[out])
+    with dev.frame("f", outputs=[image, out], strict=True) as frame:
+        for level in range(2):
+            with dev.render_pass(color=tg.Attachment(image.texel_blocks[level], clear=(0, 0)), label=f"encode {level}") as rp:
+                rp.draw(encode, count=3)
+        with dev.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0)), label="show") as rp:
+            rp.draw(show, count=3, bind={"t": (image, dev.sampler(filter="nearest"))})
+    assert {(edge.source, edge.target) for edge in frame.edges} >= {(0, 2), (1, 2)}
+    assert not [finding for finding in frame.lint() if "nobody" in str(finding)]
+    assert out.numpy()[3, 3].tolist() == [255, 0, 0, 255]
+
+
+def test_the_least_level_of_a_view_of_blocks(dev: tg.Device) -> None:
+    image = dev.image((32, 32), "bc1_rgba_unorm_block", usage=USAGE, mip_levels=3)
+    assert image.view("2d", format="r32g32_uint", level=1, levels=1, min_lod=1.0)
+    for least in (1.5, 3.0, float("nan")):
+        with pytest.raises(tg.ValidationError, match=r"min_lod is .*; a view of texel blocks has level 1 alone"):
+            image.view("2d", format="r32g32_uint", level=1, levels=1, min_lod=least)

@@ -8,18 +8,24 @@ py::object refusing(const char* said) {
   return py::cpp_function([said](const py::args&, const py::kwargs&) -> py::object { throw py::type_error(said); });
 }
 
-/// What would give an object of which nothing exists, and whose first use reads what there is not: `cls.__new__(cls)` of a class without
-/// a constructor (objects that the core hands out are not made by it), and Python's own way to pickle and copy, which calls it.
+PyTypeObject* base_of_all() { return reinterpret_cast<PyTypeObject*>(py::detail::get_internals().instance_base); }
+
+/// pybind11's, under a name of its own: Python then lets nobody make objects of these classes by the base's __new__.
+extern "C" PyObject* make_empty(PyTypeObject* type, PyObject* args, PyObject* named) { return base_of_all()->tp_new(type, args, named); }
+
+/// What would give an object of which nothing exists, and whose first use reads what there is not: `cls.__new__(cls)`, and Python's own way
+/// to pickle and copy, which calls it. Calling a class goes by the slot and not by the name, and is as it was.
 void refuse_empty_objects(const py::module_& m) {
-  const py::object unmade = refusing("tilegpu._core: an object of this class is handed out by the core, and not made"),
+  const py::object unmade = refusing("tilegpu._core: objects are made by calling their class, or handed out by the core, not by __new__"),
                    unsent = refusing("tilegpu._core: objects are of this process, and can't be pickled or copied");
   for (const auto& [name, value] : py::dict(m.attr("__dict__"))) {
     if (!py::isinstance<py::type>(value)) continue;
-    const auto name_of_type = [](py::handle of) { return std::string(py::str(py::type::handle_of(of).attr("__name__"))); };
-    if (name_of_type(value) != "pybind11_type") continue;
+    auto* const type = reinterpret_cast<PyTypeObject*>(value.ptr());
+    if (type == base_of_all() || !PyType_IsSubtype(type, base_of_all())) continue;
     for (const char* method : {"__reduce__", "__reduce_ex__"}) py::setattr(value, method, unsent);
-    if (name_of_type(value.attr("__dict__")["__init__"]) != "wrapper_descriptor") continue;  // a constructor of its own
-    py::setattr(value, "__new__", py::staticmethod(unmade));
+    type->tp_new = &make_empty;
+    if (PyDict_SetItemString(type->tp_dict, "__new__", py::staticmethod(unmade).ptr()) != 0) throw py::error_already_set();
+    PyType_Modified(type);
   }
 }
 

@@ -132,7 +132,7 @@ class Frame(WithBlock):
             return
         written = {id(use.thing) for node in self.nodes for use in node.uses if use.write} | self._host_wrote.keys()
         for image in self._outputs:
-            if id(image) in written or any(id(plane) in written for plane in image.planes):
+            if id(image._whole()[0]) in written or any(id(plane) in written for plane in image.planes):
                 continue
             message = f"{self._what}: outputs has image '{image.label}', which nothing in the frame writes; draw to it, or leave it out"
             if self.strict or self._device.strict:
@@ -161,7 +161,7 @@ class Frame(WithBlock):
     def host_wrote(self, image: Image) -> None:
         """The program wrote pixels (:meth:`tilegpu.Image.write`)."""
         with self._lock:
-            self._host_wrote[id(image)] = image
+            self._host_wrote[id(image._whole()[0])] = image
         if self._outer is not None:
             self._outer.host_wrote(image)
 

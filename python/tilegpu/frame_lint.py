@@ -157,7 +157,7 @@ def in_use(node: Node, attachment: str, outputs: Sequence[Image]) -> bool:
 
 
 def _never_read(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
-    kept = {id(image) for image in outputs}
+    kept = {id(image._whole()[0]) for image in outputs}
     for unread in graph.unread:
         node, use = nodes[unread.source], unread.use
         if not isinstance(use.thing, Image) or use.how == "storage image":
@@ -259,7 +259,7 @@ def _nothing_between(nodes: Sequence[Node], graph: Graph, first: Node, second: N
 
 def _g_buffers(nodes: Sequence[Node], graph: Graph, outputs: Sequence[Image]) -> Iterable[Finding]:
     """Several images that one pass stores at its own size and the next alone samples: a g-buffer that leaves the tile."""
-    kept = {id(image) for image in outputs}
+    kept = {id(image._whole()[0]) for image in outputs}
     for second in nodes:
         sampled = [e for e in _incoming(graph, second.number) if e.read == "sampled" and e.source != BEFORE]
         for first in {e.source: nodes[e.source] for e in sampled if nodes[e.source].kind == "pass"}.values():

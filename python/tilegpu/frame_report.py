@@ -248,7 +248,7 @@ def _rows(
     outputs: Sequence[Image],
 ) -> list[Row]:
     rows = []
-    results = {id(image) for image in outputs}
+    results = {id(image._whole()[0]) for image in outputs}
     for node in nodes:
         one = passes.get(node.number)
         notes: list[tuple[str, str]] = []

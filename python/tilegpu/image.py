@@ -78,6 +78,7 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         self._views: dict[tuple[Any, ...], KeptView] = {}
         self._left: list[Any] = []  # weak: what steps of frames wrote of it and nobody has read (reads_since.py)
         self._texel_blocks: tuple[Image, ...] | None = None  # made when they are asked for
+        self._blocks_of: tuple[weakref.ref[Image], int] | None = None  # whose texel blocks it has, of which level
         self._built: dict[str, Any] = {}  # what attachments of it were built to last, by aspect
         self._host_reads = 0  # how often its pixels went to the program: frames tell by it what is read by nobody
         self.planes: tuple[Image, ...] = tuple(
@@ -215,7 +216,15 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
                 )
                 for core in self.core.texel_blocks
             )
+            for level, blocks in enumerate(self._texel_blocks):
+                blocks._blocks_of = weakref.ref(self), level
         return self._texel_blocks
+
+    def _whole(self) -> tuple[Image, int]:
+        """The image whose memory this one has, and of which level: what is written here is read there. Of any other image itself."""
+        of = self._blocks_of
+        whole = None if of is None else of[0]()
+        return (self, 0) if of is None or whole is None else (whole, of[1])
 
     def _views_blocks(self, info: enums.FormatInfo) -> bool:
         """Whether a view of this format has this image's texel blocks for texels."""
@@ -279,7 +288,11 @@ class Image(ImagePixels, Fixed, AsArray, NoLength):
         levels = None if levels is None else self._u32(levels, f"{what}: levels")
         layers = None if layers is None else self._u32(layers, f"{what}: layers")
         if format is not None and self._views_blocks(enums.parse_format(format, f"{what}: format")):
-            return self._view_of_blocks(what, level, levels).view(type, format, aspect, 0, 1, layer, layers, swizzle, ycbcr)
+            blocks = self._view_of_blocks(what, level, levels)
+            least = arguments.number(min_lod, f"{what}: min_lod")
+            if not least <= level:
+                raise ValidationError(f"{what}: min_lod is {least:g}; a view of texel blocks has level {level} alone")
+            return blocks.view(type, format, aspect, 0, 1, layer, layers, swizzle, ycbcr)
         if type is None:
             type = (
                 ("cube" if self.layers == 6 else "cube_array")

@@ -55,6 +55,14 @@ class ImagePixels:
     _device: Context
     create: Any  # :meth:`Image.create`
     _host_reads: int  # how often its pixels went to the program
+    _blocks_of: Any
+    _whole: Any  # :meth:`Image._whole`
+
+    def _note_host_read(self) -> None:
+        """Its pixels go to the program; frames tell by it what is read by nobody."""
+        self._host_reads += 1
+        if self._blocks_of is not None:
+            self._whole()[0]._host_reads += 1
 
     def plane_of(self, aspect: str | None) -> Any:
         """The image of a plane, where ``aspect`` is one (``"plane_0"`` ...); else this image."""
@@ -185,12 +193,14 @@ class ImagePixels:
             plain: NDArray[Any] | None = own["core"].read_plain()
             if plain is not None:
                 own["_host_reads"] += 1
+                if own["_blocks_of"] is not None:
+                    self._whole()[0]._host_reads += 1
                 return plain
         if (plane := self.plane_of(aspect)) is not self:
             return plane.numpy(level, layer)
         name = self._require_readable(aspect, level, layer)
         self._require_pixels()
-        self._host_reads += 1
+        self._note_host_read()
         source = self.core if self.tiling == "linear" else self._linear_copy(level, layer, name)
         if source is not self.core:
             level = layer = 0
@@ -227,7 +237,7 @@ class ImagePixels:
         if view is None:
             array = self.numpy()
             return array if wanted is None else arguments.converted(array, wanted, what)
-        self._host_reads += 1
+        self._note_host_read()
         return arguments.converted(view, wanted, what) if converts else view.copy() if copy else view
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -111,7 +111,7 @@ def use_of_image(
     attachment: str = "",
 ) -> list[Use]:
     """One for each aspect (``None``: all that the format has); ``levels`` and ``layers``: how many, ``None`` for all from the first on.
-    Of a multi-planar image those of its planes, which are images."""
+    Of a multi-planar image those of its planes, which are images; of texel blocks the level of the image that has them."""
     if image.planes:
         return [
             use
@@ -119,6 +119,9 @@ def use_of_image(
             for use in use_of_image(plane, write, how, layer=layer, layers=layers, whole=whole, attachment=attachment)
         ]
     names = image.format_info.aspects if aspect is None else (aspect,)
+    if image._blocks_of is not None:
+        image, level = image._whole()
+        levels = 1
     where = _ranges(image, level, levels, layer, layers)
     return [Use(image, write, how, whole, attachment, name, *where) for name in names]
 
@@ -143,8 +146,9 @@ def use_of_view(
         )
     name = view.read_aspect if aspect is None else aspect
     layer, layers = (0, None) if view.type == "3d" else (view.layer, view.layers)
-    part = (view.level, view.levels, layer, layers)
-    return [Use(view.image, write, how, whole, attachment, name, *_ranges(view.image, *part))]
+    image, level = view.image._whole()
+    part = (level + view.level, view.levels, layer, layers)
+    return [Use(image, write, how, whole, attachment, name, *_ranges(image, *part))]
 
 
 def use_of_buffer(

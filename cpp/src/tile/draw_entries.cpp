@@ -173,7 +173,8 @@ void select_draw(Worker& w, uint32_t draw) {
   // Its fragments go straight from the tests to the shader. Nothing but colours comes of them, or nothing where the shader ends them.
   const std::optional<pipeline::FaintTexture>& faint = d.state->resolved->faint;
   const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && !w.packets.shading.deferred;
-  if (straight && faint && (faint->ends || w.packets.shading.simple))
+  // The answer is kept by state and vertices: what else decides is asked here.
+  if (straight && faint && !call.counted && call.query < 0 && (faint->ends || w.packets.shading.simple))
     w.faint = w.faints.of(*d.state, uint64_t{call.count} * call.instance_count, [&] { return w.clear_texels.of(call, d.plan.rule); });
 }
 
@@ -270,7 +271,7 @@ struct BatchSetups {
 
   BatchSetups(Worker& w, const records::TriangleRecord* const* batch, const records::Chunk& chunk, uint32_t count, uint32_t wanted) {
     constexpr int kFewest = 3;
-    if (kTraced || w.draw.plan.route != Route::shade || w.draw.plan.smooth_lines || w.bin.phase != Phase::ordinary) return;
+    if (kTraced || w.kill.on || w.draw.plan.route != Route::shade || w.draw.plan.smooth_lines || w.bin.phase != Phase::ordinary) return;
     if (std::popcount(wanted) < kFewest) return;
     make(w, batch, chunk, count);
   }

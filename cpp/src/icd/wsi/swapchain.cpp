@@ -274,10 +274,10 @@ VkResult VKAPI_CALL QueuePresentKHR(VkQueue queue, const VkPresentInfoKHR* pPres
   return result;
 }
 
-// VK_KHR_present_wait: a picture is seen once the window has taken it.
 // Of a display's brightness and primaries, which windows of sRGB have no use for.
 void VKAPI_CALL SetHdrMetadataEXT(VkDevice, uint32_t, const VkSwapchainKHR*, const VkHdrMetadataEXT*) {}
 
+// VK_KHR_present_wait: a picture is seen once the window has taken it.
 VkResult VKAPI_CALL WaitForPresentKHR(VkDevice device, VkSwapchainKHR swapchain, uint64_t presentId, uint64_t timeout) {
   const Clock::time_point deadline = deadline_of(timeout);
   std::unique_lock guard(swapchain->lock);

@@ -32,8 +32,8 @@ using Scalars = std::vector<Scalar>;
 
 bool is_derivative(spv::Op op) { return op >= spv::OpDPdx && op <= spv::OpFwidthCoarse; }
 
-/// Look-ups that are tried, blocks that are walked through.
-constexpr uint32_t kMostSamples = 4, kMostBlocks = 64;
+/// Look-ups that are tried and that are told apart, blocks and instructions that are walked through: a shader is walked some hundred times.
+constexpr uint32_t kMostSamples = 4, kMostFound = 16, kMostBlocks = 64, kMostInstructions = 2000;
 
 class Walk {
  public:
@@ -71,8 +71,8 @@ class Walk {
   std::unordered_map<uint32_t, Scalars> values_, variables_;
   std::unordered_map<uint32_t, uint32_t> images_;  // loaded: their variables
   std::vector<FaintSample> found_;
-  uint32_t label_ = 0, label_before_ = 0;
-  bool neighbours_ = false;  // some range is known by what lanes beside it have
+  uint32_t label_ = 0, label_before_ = 0, walked_ = 0;  // instructions
+  bool neighbours_ = false;                             // some range is known by what lanes beside it have
 };
 
 /// Of floats and vectors of them, and of Booleans; 0: of another type.
@@ -190,7 +190,7 @@ Range Walk::range_of(const Instruction& i, uint32_t k) const {
   }
 }
 
-/// A phi takes what came from the block before.
+/// A phi takes what came from the block before. Blocks are walked once, so no phi of the same block is among what it takes.
 void Walk::join(const Instruction& i) {
   for (uint32_t k = 0; k + 1 < i.count; k += 2)
     if (m_.operand(i, k + 1) == label_before_ && components(i.type)) values_[i.id] = value(m_.operand(i, k));
@@ -255,7 +255,9 @@ void Walk::store(const Instruction& i) {
 void Walk::sample(const Instruction& i) {
   const auto image = images_.find(m_.operand(i, 0));
   const Scalars at = value(m_.operand(i, 1));
-  if (i.count != 2 || image == images_.end() || at.size() != 2 || !at[0].input || !at[1].input || components(i.type) != 4) return;
+  if (found_.size() == kMostFound || i.count != 2 || image == images_.end() || at.size() != 2 || !at[0].input || !at[1].input ||
+      components(i.type) != 4)
+    return;
   const TypeInfo& type = m_.type(m_.type(m_.pointee(image->second)).element);
   if (type.kind != Kind::image || type.dim != spv::Dim2D || type.arrayed || type.multisampled) return;
   const Decorations& of = m_.decoration(image->second);
@@ -345,6 +347,7 @@ bool Walk::takes_pointers(const Instruction& i) const {
 Walk::End Walk::block(const BasicBlock& block, uint32_t& next) {
   for (uint32_t k = block.first; k < block.terminator; ++k) {
     const Instruction& i = m_.instructions[k];
+    if (++walked_ > kMostInstructions) return End::unknown;
     if (takes_pointers(i)) return End::unknown;  // copies of memory, and what else might write a variable unseen
     if (i.op == spv::OpDemoteToHelperInvocation) return End::gone;
     step(i);
@@ -369,12 +372,16 @@ Walk::End Walk::block(const BasicBlock& block, uint32_t& next) {
 
 Walk::End Walk::walk() {
   values_.clear(), variables_.clear(), images_.clear(), found_.clear();
-  neighbours_ = false, label_ = label_before_ = 0;
+  neighbours_ = false, label_ = label_before_ = walked_ = 0;
   const Function& entry = m_.functions.at(m_.entry.function);
   const BasicBlock* at = &entry.blocks.front();
-  for (uint32_t count = 0; count < kMostBlocks; count++) {
+  std::vector<uint32_t> passed;
+  while (passed.size() < kMostBlocks) {
     uint32_t next = 0;
     label_before_ = label_, label_ = at->label;
+    // A loop's second turn: what is known of a result would be its last turn's.
+    if (std::find(passed.begin(), passed.end(), label_) != passed.end()) return End::unknown;
+    passed.push_back(label_);
     const End end = block(*at, next);
     if (end != End::unknown || !next) return end;
     const auto found = entry.block_of_label.find(next);

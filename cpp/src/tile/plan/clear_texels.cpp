@@ -150,7 +150,8 @@ const TexelMap& ClearTexels::map_of(const shader::ImageViewAbi& view, uint32_t c
 
 FaintDraw ClearTexels::of(const command::DrawCall& draw, const records::CoverageRule& rule) {
   const std::optional<pipeline::FaintTexture>& faint = draw.state->resolved->faint;
-  if (!faint || !draw.state->sets || draw.counted || draw.query >= 0 || !rule.plain() || !stays()) return {};
+  assert(!draw.counted && draw.query < 0);
+  if (!faint || !draw.state->sets || !rule.plain() || !stays()) return {};
   const auto& combined = *reinterpret_cast<const shader::CombinedDescriptor*>(draw.state->sets[faint->set] + faint->offset_B);
   if (!combined.texture || !combined.texture->sampler) return {};
   const shader::ImageViewAbi& view = *combined.texture->view;
