@@ -1,5 +1,7 @@
 // tests/test_vulkan_queries.cpp -- pipeline statistics and primitives generated on the driver: around passes and dispatches, inside of
 // passes, copied to a buffer; results bit by bit.
+#include <array>
+
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -24,7 +26,11 @@ struct Scene {
   VkPipelineLayout layout = nullptr;
   VkPipeline draws = nullptr, computes = nullptr;
 
-  Scene() {
+  explicit Scene(bool dynamic_rendering = false) {
+    VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, nullptr, VK_TRUE};
+    VkPhysicalDeviceFeatures2 enabled{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &dynamic};
+    p.GetPhysicalDeviceFeatures(p.physical_device, &enabled.features);
+    if (dynamic_rendering) p.remake_device({"VK_KHR_dynamic_rendering", "VK_EXT_primitives_generated_query"}, &enabled);
     pass = p.one_subpass();
     target = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
     framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
@@ -109,6 +115,53 @@ void statistics_of_passes_and_dispatches() {
   CHECK(two[0] == 9 && two[1] == 9 && two[2] == 0 && two[3] == 16);
 }
 
+/// A pass in parts, with the queries around all of them: what each part draws counts once, as in one pass.
+void parts_of_a_suspended_pass_count_once() {
+  Scene s(true);
+  Program& p = s.p;
+  PFN_vkCmdBeginRendering begin_rendering = nullptr;
+  PFN_vkCmdEndRendering end_rendering = nullptr;
+  p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
+  const VkQueryPool occlusion = s.pool(VK_QUERY_TYPE_OCCLUSION), all = s.pool(VK_QUERY_TYPE_PIPELINE_STATISTICS, kAll),
+                    primitives = s.pool(static_cast<VkQueryType>(VK_QUERY_TYPE_PRIMITIVES_GENERATED_EXT));
+  const auto begin = [&](VkCommandBuffer c, VkRenderingFlags flags) {
+    VkRenderingAttachmentInfo color{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
+    color.imageView = s.target.view, color.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
+    VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO};
+    info.flags = flags, info.renderArea = kArea, info.layerCount = 1, info.colorAttachmentCount = 1, info.pColorAttachments = &color;
+    begin_rendering(c, &info);
+  };
+  // Of a query around the pass, and of one that begins and ends in its first part.
+  using Statistics = std::array<std::array<uint64_t, 11>, 2>;
+  const auto counted = [&](uint32_t parts, bool suspends) {
+    const VkCommandBuffer c = p.begin();
+    for (const VkQueryPool pool : {occlusion, all, primitives}) p.CmdResetQueryPool(c, pool, 0, 2), p.CmdBeginQuery(c, pool, 0, 0);
+    for (uint32_t i = 0; i < parts; i++) {
+      const bool first = i == 0, last = i + 1 == parts;
+      if (first || suspends)
+        begin(c, suspends ? (first ? 0 : VK_RENDERING_RESUMING_BIT) | (last ? 0 : VK_RENDERING_SUSPENDING_BIT) : VkRenderingFlags{0});
+      s.draw(c, 1 + i);
+      if (first) p.CmdBeginQuery(c, all, 1, 0), s.draw(c, 1), p.CmdEndQuery(c, all, 1);
+      if (last || suspends) end_rendering(c);
+    }
+    for (const VkQueryPool pool : {occlusion, all, primitives}) p.CmdEndQuery(c, pool, 0);
+    p.run(c);
+    for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
+    const uint64_t drawn = 1 + parts * (parts + 1) / 2;
+    uint64_t samples = 0, generated = 0;
+    Statistics found{};
+    const auto get = [&](VkQueryPool pool, uint32_t count, size_t size_B, void* to) {
+      CHECK(p.GetQueryPoolResults(p.device, pool, 0, count, size_B, to, size_B / count, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS);
+    };
+    get(occlusion, 1, 8, &samples), get(all, 2, sizeof found, &found), get(primitives, 1, 8, &generated);
+    CHECK(samples == drawn * kSide_px * kSide_px && generated == drawn);
+    CHECK(found[0][0] == 3 * drawn && found[0][1] == drawn && found[0][7] >= kSide_px * kSide_px);
+    CHECK(found[1][0] == 3 && found[1][1] == 1);
+    return found;
+  };
+  for (const uint32_t parts : {1u, 2u, 3u}) CHECK(counted(parts, true) == counted(parts, false));
+}
+
 void primitives_are_generated() {
   Scene s;
   Program& p = s.p;
@@ -175,6 +228,7 @@ void queries_are_inherited_by_who_says_so() {
 int main() {
   statistics_of_passes_and_dispatches();
   primitives_are_generated();
+  parts_of_a_suspended_pass_count_once();
   queries_are_inherited_by_who_says_so();
   return finish("test_vulkan_queries");
 }

@@ -192,6 +192,16 @@ std::shared_ptr<Pass> begin_as(const Pass& begun) {
   return pass;
 }
 
+// What began in the piece, or around it, and goes on at its end ends here: where it goes on in the next piece, that one begins it as well.
+void end_counting(Pass& pass, const Pass& piece, size_t first_counting) {
+  std::vector<uint32_t> active;
+  for (const RecordedCommand& c : piece.commands) {
+    if (c.kind == RecordedCommand::Kind::begin_counting) active.push_back(c.index);
+    if (c.kind == RecordedCommand::Kind::end_counting) std::erase(active, c.index);
+  }
+  for (const uint32_t i : active) pass.commands.push_back({RecordedCommand::Kind::end_counting, static_cast<uint32_t>(first_counting + i)});
+}
+
 // The parts of one pass, in order.
 Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>& parts) {
   assert(parts.size() > 1 && pass_of(parts.front()));
@@ -210,7 +220,9 @@ Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>&
     if (draws > records::kDrawMask)
       return invalid(pass_name(begun) + ": more than " + std::to_string(records::kDrawMask) + " draws in the parts of one pass");
     if (Status ok = framebuffer::note_part(pass->feedback, part.feedback); !ok) return ok.error();
+    const size_t first_counting = pass->counting.size();
     append(*pass, part, {copied});
+    end_counting(*pass, part, first_counting);
     pass->part_ends.push_back(pass->commands.size());
   }
   return Ptr<const Pass>(std::move(pass));
