@@ -291,11 +291,44 @@ void what_is_not_said_or_begun_twice_is_refused() {
   }
 }
 
+/// Of each type of query there is one at a time, Vulkan says; of two types one of each.
+void another_type_of_query_may_begin() {
+  Scene s;
+  Program& p = s.p;
+  for (const bool same : {false, true}) {
+    const VkQueryPool inner = same ? s.pool(VK_QUERY_TYPE_PIPELINE_STATISTICS, kAll) : s.generated;
+    const VkCommandBuffer part = s.begin_secondary(true);
+    p.CmdBeginQuery(part, inner, 0, 0);
+    s.draw(part);
+    p.CmdEndQuery(part, inner, 0);
+    CHECK(p.EndCommandBuffer(part) == VK_SUCCESS);
+    const VkCommandBuffer c = p.begin();
+    s.reset(c), p.CmdResetQueryPool(c, inner, 0, 1);
+    s.begin_pass(c);
+    p.CmdBeginQuery(c, s.statistics, 0, 0);
+    p.CmdExecuteCommands(c, 1, &part);
+    p.CmdEndQuery(c, s.statistics, 0);
+    p.CmdEndRenderPass(c);
+    p.run(c);
+    CHECK(p.heard("a query of what stages do is active, and the secondary begins one of its own") == same && p.said.size() == same);
+    p.said.clear();
+    std::array<uint64_t, 11> outer{};
+    CHECK(p.GetQueryPoolResults(p.device, s.statistics, 0, 1, sizeof outer, &outer, sizeof outer, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS);
+    CHECK(outer[0] == 6);
+    uint64_t generated = 0;
+    if (same)
+      p.DestroyQueryPool(p.device, inner, nullptr);
+    else
+      CHECK(p.GetQueryPoolResults(p.device, inner, 0, 1, 8, &generated, 8, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS && generated == 2);
+  }
+}
+
 }  // namespace
 
 int main() {
   counted_and_drawn_as_by_a_primary();
   conditions_are_read_again();
   what_is_not_said_or_begun_twice_is_refused();
+  another_type_of_query_may_begin();
   return finish("test_vulkan_inherited");
 }

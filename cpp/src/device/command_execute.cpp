@@ -105,8 +105,13 @@ Status check_active(const Recorder& r, const command::Recording& secondary) {
   for (const command::ActiveQuery& query : r.outer_counting) statistics |= query.pool->statistics;
   for (const uint32_t i : r.counting) statistics |= r.open->counting[i].pool->statistics;
   // Two of one type count both; Vulkan has one of each.
-  if (secondary.part && !secondary.part->counting.empty() && !r.counting.empty())
-    if (Status ok = forbid(r, check(true, false, true, true, "a query of statistics", "")); !ok) return ok;
+  const auto begins_one_of = [&](uint32_t active) {
+    const QueryType type = r.open->counting[active].pool->type;
+    const auto same = [&](const command::ActiveQuery& query) { return query.pool->type == type; };
+    return std::any_of(secondary.part->counting.begin(), secondary.part->counting.end(), same);
+  };
+  if (secondary.part && std::any_of(r.counting.begin(), r.counting.end(), begins_one_of))
+    if (Status ok = forbid(r, check(true, false, true, true, "a query of what stages do", "")); !ok) return ok;
   const bool lacks = (statistics & ~there.pipeline_statistics) != 0;
   return check(lacks, false, false, false, "a query of pipeline statistics", "pipeline_statistics with all that it counts");
 }
