@@ -323,6 +323,64 @@ void another_type_of_query_may_begin() {
   }
 }
 
+/// A secondary that says what may be active around it executes one that does not say so, or begins its own: right where nothing is active,
+/// refused where it is.
+void what_may_be_active_is_asked_where_it_is() {
+  Scene s;
+  Program& p = s.p;
+  enum class Inner { silent, queries, conditions };
+  const auto make = [&](Inner inner, bool own) {
+    const VkCommandBuffer c = s.begin_secondary(!own, false);
+    if (inner == Inner::queries) p.CmdBeginQuery(c, s.occlusion, 0, 0);
+    if (inner == Inner::conditions) s.change_condition(c, true, false);
+    s.work(c, own);
+    if (inner == Inner::conditions) s.change_condition(c, false, false);
+    if (inner == Inner::queries) p.CmdEndQuery(c, s.occlusion, 0);
+    CHECK(p.EndCommandBuffer(c) == VK_SUCCESS);
+    return s.executing(s.executing(c, !own), !own);
+  };
+  enum class Active { none, occlusion, statistics, condition };
+  const auto run = [&](VkCommandBuffer executed, bool own, Active active) {
+    const VkCommandBuffer c = p.begin();
+    s.reset(c);
+    if (!own) s.begin_pass(c);
+    if (active == Active::occlusion) p.CmdBeginQuery(c, s.occlusion, 0, 0);
+    if (active == Active::statistics) p.CmdBeginQuery(c, s.statistics, 0, 0);
+    if (active == Active::condition) s.change_condition(c, true, false);
+    p.CmdExecuteCommands(c, 1, &executed);
+    if (active != Active::none) {
+      CHECK(p.EndCommandBuffer(c) != VK_SUCCESS);
+      return;
+    }
+    if (!own) p.CmdEndRenderPass(c);
+    s.copy(c);
+    p.run(c);
+    CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
+    CHECK(s.is(kRed));
+  };
+  const auto expect = [&](const char* message) {
+    CHECK_MESSAGE(p.heard(message), std::string(message) + ", but: " + (p.said.empty() ? "nothing" : p.said.back()));
+    p.said.clear();
+  };
+  std::memset(s.words.data, 1, 8);
+  for (const bool own : {false, true}) {
+    for (const Inner inner : {Inner::silent, Inner::queries, Inner::conditions}) {
+      run(make(inner, own), own, Active::none);
+      uint64_t samples = 0;
+      if (inner != Inner::queries) continue;
+      CHECK(p.GetQueryPoolResults(p.device, s.occlusion, 0, 1, 8, &samples, 8, VK_QUERY_RESULT_64_BIT) == VK_SUCCESS);
+      CHECK(samples == uint64_t{2} * kPixels);
+    }
+    const VkCommandBuffer silent = make(Inner::silent, own);
+    run(silent, own, Active::occlusion), expect("does not say occlusion_query, or that of one that it executes does not");
+    run(silent, own, Active::condition), expect("does not say conditional_rendering, or that of one that it executes does not");
+    run(silent, own, Active::statistics), expect("with all that it counts, or that of one that it executes does not");
+    run(make(Inner::queries, own), own, Active::occlusion), expect("an occlusion query is active, and the secondary begins one of its own");
+    run(make(Inner::conditions, own), own, Active::condition),
+        expect("conditional rendering is active, and the secondary begins one of its own");
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -330,5 +388,6 @@ int main() {
   conditions_are_read_again();
   what_is_not_said_or_begun_twice_is_refused();
   another_type_of_query_may_begin();
+  what_may_be_active_is_asked_where_it_is();
   return finish("test_vulkan_inherited");
 }

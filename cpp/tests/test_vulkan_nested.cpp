@@ -190,7 +190,7 @@ void test_limits() {
   s.draw(silent, 1, 0);
   CHECK(s.EndCommandBuffer(silent) == VK_SUCCESS);
   s.CmdExecuteCommands(counted, 1, &silent);
-  CHECK(s.EndCommandBuffer(counted) != VK_SUCCESS && s.heard("occlusion_query"));
+  CHECK(s.EndCommandBuffer(counted) == VK_SUCCESS);  // there need be no query: test_vulkan_inherited asks where there is
 }
 
 }  // namespace

@@ -83,22 +83,23 @@ Status check_part(Recorder& r, const command::Recording& secondary) {
   return check_draws(r, part);
 }
 
-// What is active here, or may be where this is executed itself, goes on in the secondary, which says that it may. Of each kind there is one
-// at a time: a second one would end the first.
+// What is active here goes on in the secondary, which says that it may. Of each kind there is one at a time: a second one would end the
+// first. What only may be active where this is executed itself is looked at there: see note_activity.
 Status check_active(const Recorder& r, const command::Recording& secondary) {
   const std::string who = (r.open ? pass_name(*r.open) + ": " : std::string()) + "execute_commands of a secondary command buffer" +
                           (secondary.part ? " ('" + secondary.part->info.label + "')" : "") + ": ";
-  const auto check = [&](bool active, bool perhaps, bool said, bool begins, const char* what, const char* field) -> Status {
-    if (!active && !perhaps) return Ok{};
+  const auto check = [&](bool active, bool said, bool begins, const char* what, const char* field) -> Status {
+    if (!active) return Ok{};
     if (begins) return invalid(who + what + " is active, and the secondary begins one of its own");
-    return said || !active ? Status(Ok{}) : invalid(who + what + " is active, and its inheritance info does not say " + field);
+    const char* nested = secondary.nesting ? ", or that of one that it executes does not" : "";
+    return said ? Status(Ok{}) : invalid(who + what + " is active, and its inheritance info does not say " + field + nested);
   };
-  const InheritedActivity &here = r.making->active, &there = secondary.active;
-  const bool in_query = r.active_query >= 0 || r.outer_query || here.occlusion_query;
-  if (Status ok = check(in_query, false, there.occlusion_query, secondary.begins_occlusion, "an occlusion query", "occlusion_query"); !ok)
+  const InheritedActivity& there = secondary.active;
+  const bool in_query = r.active_query >= 0 || r.outer_query;
+  if (Status ok = check(in_query, there.occlusion_query, secondary.begins_occlusion, "an occlusion query", "occlusion_query"); !ok)
     return ok;
-  if (Status ok = check(r.condition.has_value(), here.conditional_rendering, there.conditional_rendering, secondary.begins_condition,
-                        "conditional rendering", "conditional_rendering");
+  if (Status ok = check(r.condition.has_value(), there.conditional_rendering, secondary.begins_condition, "conditional rendering",
+                        "conditional_rendering");
       !ok)
     return ok;
   VkQueryPipelineStatisticFlags statistics = 0;
@@ -111,9 +112,18 @@ Status check_active(const Recorder& r, const command::Recording& secondary) {
     return std::any_of(secondary.part->counting.begin(), secondary.part->counting.end(), same);
   };
   if (secondary.part && std::any_of(r.counting.begin(), r.counting.end(), begins_one_of))
-    if (Status ok = forbid(r, check(true, false, true, true, "a query of what stages do", "")); !ok) return ok;
+    if (Status ok = forbid(r, check(true, true, true, "a query of what stages do", "")); !ok) return ok;
   const bool lacks = (statistics & ~there.pipeline_statistics) != 0;
-  return check(lacks, false, false, false, "a query of pipeline statistics", "pipeline_statistics with all that it counts");
+  return check(lacks, false, false, "a query of pipeline statistics", "pipeline_statistics with all that it counts");
+}
+
+// What may be active around this may be so around all that it executes, or must not be active around this.
+void note_activity(Recorder& r, const command::Recording& executed) {
+  InheritedActivity& here = r.making->active;
+  here.occlusion_query &= executed.active.occlusion_query;
+  here.conditional_rendering &= executed.active.conditional_rendering;
+  here.pipeline_statistics &= executed.active.pipeline_statistics;
+  r.making->begins_condition |= executed.begins_condition, r.making->begins_occlusion |= executed.begins_occlusion;
 }
 
 Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
@@ -160,7 +170,7 @@ Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& se
         if (r.open)
           if (Status ok = check_part(r, *piece); !ok) return ok;
         if (Status ok = note_nesting(r, *piece); !ok) return ok;
-        r.making->begins_condition |= piece->begins_condition, r.making->begins_occlusion |= piece->begins_occlusion;
+        note_activity(r, *piece);
         if (!r.open) {
           r.making->commands.emplace_back(command::ExecuteCommands{piece, r.condition});
           continue;
