@@ -381,6 +381,40 @@ void what_may_be_active_is_asked_where_it_is() {
   }
 }
 
+/// The condition lies in what the pass draws to: an error of the recording, wherever the pass is.
+void conditions_are_not_drawn() {
+  Scene s;
+  Program& p = s.p;
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+  info.size = kPixels * 4, info.usage = VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT;
+  VkBuffer buffer = nullptr;
+  CHECK(p.CreateBuffer(p.device, &info, nullptr, &buffer) == VK_SUCCESS);
+  CHECK(p.BindBufferMemory(p.device, buffer, s.target.memory, 0) == VK_SUCCESS);
+  std::swap(s.words.buffer, buffer);
+  const auto refused = [&](VkCommandBuffer c) {
+    CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("conditional rendering by buffer"));
+    p.said.clear();
+  };
+  for (const Place place : {Place::pass, Place::part, Place::nested_part, Place::own, Place::secondary, Place::nested}) {
+    const VkCommandBuffer c = p.begin();
+    record_case(s, c, {place, true, false, true, false});
+    refused(c);
+  }
+  const VkCommandBuffer inner = s.secondary(false), outer = s.begin_secondary(false);
+  s.change_condition(outer, true, false);
+  p.CmdExecuteCommands(outer, 1, &inner);
+  s.change_condition(outer, false, false);
+  refused(outer);
+  // Nothing is lost by it.
+  std::swap(s.words.buffer, buffer);
+  std::memset(s.words.data, 1, 8);
+  const VkCommandBuffer c = p.begin();
+  record_case(s, c, {Place::nested, true, false, true, false});
+  p.run(c);
+  CHECK(s.is(kRed) && p.said.empty());
+  p.DestroyBuffer(p.device, buffer, nullptr);
+}
+
 }  // namespace
 
 int main() {
@@ -389,5 +423,6 @@ int main() {
   what_is_not_said_or_begun_twice_is_refused();
   another_type_of_query_may_begin();
   what_may_be_active_is_asked_where_it_is();
+  conditions_are_not_drawn();
   return finish("test_vulkan_inherited");
 }

@@ -359,7 +359,7 @@ Status note_draws_of_part(device::DeviceState& device, command::Pass& pass, cons
 Status note_part(device::DeviceState& device, command::Pass& pass, const command::Pass& part) {
   if (Status ok = note_draws_of_part(device, pass, part); !ok) return ok;
   for (const command::Condition& condition : part.conditions)
-    if (Status ok = note_condition(pass, condition); !ok) return ok;
+    if (Status ok = note_condition(pass.feedback, condition); !ok) return ok;
   return allow_loops(device, pass.feedback, framebuffer::note_part(pass.feedback, part.feedback));
 }
 

@@ -28,21 +28,21 @@ Status check_place(const BufferPlace& place) {
 
 namespace device {
 
-Status note_condition(command::Pass& pass, const command::Condition& condition) {
-  if (pass.feedback.targets.empty()) return Ok{};
+Status note_condition(framebuffer::Feedback& feedback, const command::Condition& condition) {
+  if (feedback.targets.empty()) return Ok{};
   assert(condition.buffer && condition.buffer->data());
   const Buffer& buffer = *condition.buffer;
   const uint64_t begin_B = buffer.memory_offset_B() + condition.offset_B;
-  const auto parts = framebuffer::targets_read(pass.feedback, buffer.memory()->contents(), {begin_B, begin_B + 4});
+  const auto parts = framebuffer::targets_read(feedback, buffer.memory()->contents(), {begin_B, begin_B + 4});
   if (!framebuffer::meets_targets(parts)) return Ok{};
   const std::string who = "conditional rendering by buffer '" + buffer.info().label + "'";
-  return framebuffer::note_read(pass.feedback, parts, {.who = who, .of_buffer = true});
+  return framebuffer::note_read(feedback, parts, {.who = who, .of_buffer = true});
 }
 
 Status begin_condition(Recorder& r) {
   assert(r.open && r.condition);
   command::Pass& pass = *r.open;
-  if (Status ok = note_condition(pass, *r.condition); !ok) return ok;
+  if (Status ok = note_condition(pass.feedback, *r.condition); !ok) return ok;
   pass.commands.push_back({RecordedCommand::Kind::begin_condition, static_cast<uint32_t>(pass.conditions.size())});
   pass.conditions.push_back(*r.condition);
   return Ok{};

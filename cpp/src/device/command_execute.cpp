@@ -126,6 +126,20 @@ void note_activity(Recorder& r, const command::Recording& executed) {
   r.making->begins_condition |= executed.begins_condition, r.making->begins_occlusion |= executed.begins_occlusion;
 }
 
+// Passes of the secondary, and of those that it executes, under a condition that is active here: an error where one writes it, as where the
+// pass were recorded here. A condition of their own they were asked of when it began.
+Status check_condition(const command::Recording& executed, const command::Condition& condition) {
+  for (const command::Command& command : executed.commands) {
+    if (const auto* pass = std::get_if<Ptr<const command::Pass>>(&command)) {
+      framebuffer::Feedback feedback = (*pass)->feedback;
+      if (Status ok = device::note_condition(feedback, condition); !ok) return ok;
+    }
+    if (const auto* call = std::get_if<command::ExecuteCommands>(&command))
+      if (Status ok = check_condition(*call->recording, condition); !ok) return ok;
+  }
+  return Ok{};
+}
+
 Status check_secondary(Recorder& r, const CommandBuffer* secondary) {
   if (!secondary) return invalid("execute_commands: a command buffer is null");
   if (secondary->level() != VK_COMMAND_BUFFER_LEVEL_SECONDARY)
@@ -169,6 +183,8 @@ Status CommandBuffer::execute_commands(const std::vector<Ptr<CommandBuffer>>& se
         if (Status ok = check_active(r, *piece); !ok) return ok;
         if (r.open)
           if (Status ok = check_part(r, *piece); !ok) return ok;
+        if (!r.open && r.condition)
+          if (Status ok = check_condition(*piece, *r.condition); !ok) return ok;
         if (Status ok = note_nesting(r, *piece); !ok) return ok;
         note_activity(r, *piece);
         if (!r.open) {

@@ -243,7 +243,7 @@ Expected<Ptr<const Pass>> with_active(const Ptr<const Pass>& recorded, const Act
     pass->counting.push_back(query);
   }
   if (around.condition) {
-    if (Status ok = note_condition(*pass, *around.condition); !ok) return ok.error();
+    if (Status ok = note_condition(pass->feedback, *around.condition); !ok) return ok.error();
     pass->commands.push_back({RecordedCommand::Kind::begin_condition, 0});
     pass->conditions.push_back(*around.condition);
   }

@@ -127,8 +127,8 @@ Status open_pass(Recorder& recorder, const RenderingInfo& info, bool checked);
 /// The recorder's condition begins and ends in the open pass (device/command_conditional.cpp).
 Status begin_condition(Recorder& recorder);
 void end_condition(Recorder& recorder);
-/// An error where the pass writes what the condition is read from.
-Status note_condition(command::Pass& pass, const command::Condition& condition);
+/// An error where the pass, of which `feedback` is, writes what the condition is read from.
+Status note_condition(framebuffer::Feedback& feedback, const command::Condition& condition);
 
 /// vkCmdClearAttachments: within the pass's area and layers. `is_part`: of a secondary, which knows neither.
 Status check_clear(const command::Pass& pass, const command::ClearCall& clear, bool is_part);
