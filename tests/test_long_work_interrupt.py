@@ -82,7 +82,8 @@ def test_saving_a_large_picture_looks_at_signals(suffix: str, format: str, tmp_p
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, handler)
     looks.append(time.process_time())
-    assert max(b - a for a, b in itertools.pairwise(looks)) < 0.12
+    longest = max(b - a for a, b in itertools.pairwise(looks))
+    assert longest < max(0.12, 0.2 * (looks[-1] - looks[0]))  # a step between which nobody looks is nearly all of it
     with Pillow.open(tmp_path / f"large.{suffix}") as whole, Pillow.open(tmp_path / f"small.{suffix}") as part:
         assert whole.size == (side, side) and whole.mode == part.mode
         pixels = np.asarray(whole.convert("RGBA"))
