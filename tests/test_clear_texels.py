@@ -349,3 +349,30 @@ def test_a_draw_that_is_counted_is_shaded_whole(order: str) -> None:
                     rp.draw(pipeline, count=3, sets={0: held})
     assert statistics["fragment_shader_invocations"] == 4096
     assert rp.stats.fragments_shaded == 4096 + 2560
+
+
+def test_what_is_shaded_does_not_depend_on_who_draws_it() -> None:
+    """More textures than a pass keeps bits of: each thread kept those that it met first."""
+    corners = np.array([(-1, -1), (1, -1), (-1, 1), (-1, 1), (1, -1), (1, 1)])
+    pixels = np.zeros((512, 512, 4), np.uint8)
+    pixels[:130, :130, 3] = 255
+    shaded = set()
+    for threads in (1, 2, 4):
+        device = tg.Device(threads=threads, lanes=8, bin_px=64)
+        pipeline = device.pipeline(
+            VERT, HALF.replace("CODE", "if (texture(map, v_uv).a < 0.4) discard; o_color = vec4(1.0);"), color=["r8_unorm"], vertex=VERTEX
+        )
+        target, sampler, held = device.image((512, 512), "r8_unorm"), device.sampler(filter="nearest"), []
+        for k in range(48):
+            vertices = np.zeros((350, 6), VERTEX)  # as many as stand for the texture's texels
+            vertices["position"][..., :2] = corners * 0.12 + [(k % 8) * 0.25 - 0.875, (k // 8) * 0.25 - 0.875]
+            vertices["position"][..., 3] = 1
+            vertices["uv"] = corners * 0.1 + 0.3
+            image = device.image((512, 512), "r8g8b8a8_unorm")
+            device.copy(pixels, image)
+            held.append((vertices.reshape(-1), image))
+        with device.render_pass(color=tg.Attachment(target, clear=(0, 0, 0, 0))) as rp:
+            for vertices, image in held:
+                rp.draw(pipeline, vertices, bind={"map": (image, sampler)})
+        shaded.add((rp.stats.fragments_shaded, target.numpy().tobytes()))
+    assert len(shaded) == 1

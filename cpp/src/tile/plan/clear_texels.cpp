@@ -20,8 +20,8 @@ constexpr int32_t kSquares[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24};
 /// Reading a texel is a small part of shading what each vertex stands for.
 constexpr uint64_t kTexelsOfVertex = 128;
 constexpr uint64_t kMostTexels = uint64_t{1} << 18;
-/// Of one thread; passes that ask about more textures get no answers about the others.
-constexpr size_t kMostKept_B = size_t{16} << 20;
+/// Of one pass, some 14 MB of bits for each thread; there is no answer about textures beyond. A level has words at its edges.
+constexpr uint64_t kMostKeptTexels = uint64_t{8} << 20, kTexelsOfLevel = 512;
 
 uint32_t code_byte(const shader::ImageViewAbi& view, uint32_t component) { return view.code_bytes >> 4 * component & 0xf; }
 uint32_t texel_B_of(const shader::ImageViewAbi& view) { return view.code_bytes >> 16; }
@@ -142,6 +142,33 @@ bool ClearTexels::stays() {
   return stays_;
 }
 
+/// A draw's texture of which something is known, if it has one.
+const shader::ImageViewAbi* faint_view(const command::DrawCall& draw) {
+  const std::optional<pipeline::FaintTexture>& faint = draw.state->resolved->faint;
+  if (!faint || !draw.state->sets || !draw.state->sets[faint->set] || !draw.count || !draw.instance_count) return nullptr;
+  const auto& combined = *reinterpret_cast<const shader::CombinedDescriptor*>(draw.state->sets[faint->set] + faint->offset_B);
+  if (!combined.texture || !combined.texture->sampler) return nullptr;
+  const shader::ImageViewAbi& view = *combined.texture->view;
+  const bool is_known = code_byte(view, faint->component) && view.level_count >= 1 && view.min_lod == 0;
+  return is_known && texels_of(view) <= std::min(kMostTexels, kTexelsOfVertex * draw.count * draw.instance_count) ? &view : nullptr;
+}
+
+// In the order of the pass's draws, whichever of them this thread has: what is shaded must not depend on who draws what.
+bool ClearTexels::is_kept(const shader::ImageViewAbi& view) {
+  if (!chosen_) {
+    chosen_ = true;
+    uint64_t texels = 0;
+    for (const command::DrawCall& draw : pass_->draws) {
+      const shader::ImageViewAbi* const one = faint_view(draw);
+      if (!one || kept_.contains(one)) continue;
+      texels += texels_of(*one) + kTexelsOfLevel * static_cast<uint64_t>(one->level_count);
+      if (texels > kMostKeptTexels) break;
+      kept_.insert(one);
+    }
+  }
+  return kept_.contains(&view);
+}
+
 const TexelMap& ClearTexels::map_of(const shader::ImageViewAbi& view, uint32_t component, uint32_t most) {
   for (const auto& map : maps_)
     if (map->view == &view && map->component == component && map->most == most) return *map;
@@ -152,20 +179,17 @@ FaintDraw ClearTexels::of(const command::DrawCall& draw, const records::Coverage
   const std::optional<pipeline::FaintTexture>& faint = draw.state->resolved->faint;
   assert(!draw.counted && draw.query < 0);
   if (!faint || !draw.state->sets || !rule.plain() || !stays()) return {};
+  const shader::ImageViewAbi* const found = faint_view(draw);
+  if (!found) return {};
+  const shader::ImageViewAbi& view = *found;
   const auto& combined = *reinterpret_cast<const shader::CombinedDescriptor*>(draw.state->sets[faint->set] + faint->offset_B);
-  if (!combined.texture || !combined.texture->sampler) return {};
-  const shader::ImageViewAbi& view = *combined.texture->view;
   const shader::SamplerAbi& sampler = *combined.texture->sampler;
-  if (!code_byte(view, faint->component) || view.level_count < 1 || view.min_lod != 0) return {};
   // Two texels on each axis, of levels by derivatives alone; beyond edges there may be a border.
   if (!sampler.takes_two_texels) return {};
   for (const float border : sampler.border)
     if (border != 0) return {};
   if (sampler.mip_lod_bias != 0 || !(sampler.min_lod <= 0) || !(sampler.max_lod >= 0)) return {};
-  if (texels_of(view) > std::min(kMostTexels, kTexelsOfVertex * draw.count * draw.instance_count)) return {};
-  size_t kept_B = 0;
-  for (const auto& map : maps_) kept_B += map->bits.size();
-  if (kept_B > kMostKept_B) return {};
+  if (!is_kept(view)) return {};
   FaintDraw of;
   of.map = &map_of(view, faint->component, faint->most);
   const auto last = static_cast<float>(view.level_count - 1), most = std::min(sampler.max_lod, last);

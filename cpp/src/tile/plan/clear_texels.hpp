@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 #include "base/simd.hpp"
@@ -48,17 +49,21 @@ class ClearTexels {
   void begin_pass(const PassContext& pass) {
     pass_ = &pass;
     maps_.clear();
-    asked_ = false;
+    kept_.clear();
+    asked_ = chosen_ = false;
   }
   /// Of a draw that goes in order, straight from its tests to a shader without which nothing else happens; `rule`: how it is covered.
   FaintDraw of(const command::DrawCall& draw, const records::CoverageRule& rule);
 
  private:
   bool stays();
+  bool is_kept(const shader::ImageViewAbi& view);
   const TexelMap& map_of(const shader::ImageViewAbi& view, uint32_t component, uint32_t most);
 
   const PassContext* pass_ = nullptr;
   bool asked_ = false, stays_ = false;  // whether texels stay as they are while the pass goes on
+  bool chosen_ = false;
+  std::unordered_set<const shader::ImageViewAbi*> kept_;  // textures that have maps when somebody asks
   std::vector<std::unique_ptr<TexelMap>> maps_;
 };
 
