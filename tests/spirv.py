@@ -23,7 +23,8 @@ def assemble(text: str, *, validate: bool = True, version: str = "1.0", vulkan: 
 
 
 #: What spirv-as of 2023 has no names for: instructions with a result (SPV_KHR_quad_control, SPV_EXT_replicated_composites,
-#: SPV_KHR_relaxed_extended_instruction), capabilities and modes (those, SPV_KHR_maximal_reconvergence, SPV_KHR_float_controls2).
+#: SPV_KHR_relaxed_extended_instruction, SPV_EXT_shader_tile_image), capabilities and modes (those, SPV_KHR_maximal_reconvergence,
+#: SPV_KHR_float_controls2).
 NEWER_INSTRUCTIONS = {
     "OpExtInstWithForwardRefsKHR": 4433,
     "OpConstantCompositeReplicateEXT": 4461,
@@ -31,6 +32,9 @@ NEWER_INSTRUCTIONS = {
     "OpCompositeConstructReplicateEXT": 4463,
     "OpGroupNonUniformQuadAllKHR": 5110,
     "OpGroupNonUniformQuadAnyKHR": 5111,
+    "OpColorAttachmentReadEXT": 4160,
+    "OpDepthAttachmentReadEXT": 4161,
+    "OpStencilAttachmentReadEXT": 4162,
 }
 NEWER_NAMES = {
     "QuadControlKHR": 5087,
@@ -40,6 +44,12 @@ NEWER_NAMES = {
     "ReplicatedCompositesEXT": 6024,
     "FPFastMathDefault": 6028,
     "FloatControls2": 6029,
+    "TileImageColorReadAccessEXT": 4166,
+    "TileImageDepthReadAccessEXT": 4167,
+    "TileImageStencilReadAccessEXT": 4168,
+    "NonCoherentColorAttachmentReadEXT": 4169,
+    "NonCoherentDepthAttachmentReadEXT": 4170,
+    "NonCoherentStencilAttachmentReadEXT": 4171,
 }
 
 

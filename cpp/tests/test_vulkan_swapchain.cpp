@@ -230,7 +230,8 @@ void a_device_ends_with_its_swapchains() {
   CHECK_MESSAGE(count_threads() == before, std::to_string(count_threads()) + " threads, " + std::to_string(before) + " before");
 }
 
-// VK_KHR_present_id, VK_KHR_present_wait: who waits for a picture waits until it is seen, by FIFO each, by MAILBOX it or a later one; for
+// VK_KHR_present_id, VK_KHR_present_wait: who waits for a picture waits until it is seen, by FIFO each, by MAILBOX and
+// FIFO_LATEST_READY it or a later one; for
 // one that nobody draws yet as long as they wish; a number that nobody presented is never reached.
 void presents_are_waited_for() {
   Chain c;
@@ -243,7 +244,7 @@ void presents_are_waited_for() {
   c.p.load(wait, "vkWaitForPresentKHR"), c.p.load(signal, "vkSignalSemaphoreKHR");
   constexpr uint64_t kLong_ns = 10'000'000'000, kShort_ns = 20'000'000;
   const Folder folder;
-  for (const VkPresentModeKHR mode : {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR}) {
+  for (const VkPresentModeKHR mode : {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_FIFO_LATEST_READY_EXT}) {
     const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, mode);
     CHECK(wait(c.p.device, chain, 1, 0) == VK_TIMEOUT && wait(c.p.device, chain, 0, 0) == VK_SUCCESS);
     const size_t before = folder.pictures().size();
@@ -283,7 +284,9 @@ void presents_signal_fences() {
   }
   const VkSwapchainKHR chain = c.make(VK_FORMAT_R8G8B8A8_UNORM, VK_PRESENT_MODE_MAILBOX_KHR);
   for (uint32_t i = 0; i < fences.size(); ++i) {  // the last four one after the other
-    const VkPresentModeKHR mode = i < 4 ? VK_PRESENT_MODE_MAILBOX_KHR : VK_PRESENT_MODE_FIFO_KHR;
+    const VkPresentModeKHR mode = i < 2   ? VK_PRESENT_MODE_MAILBOX_KHR
+                                  : i < 4 ? VK_PRESENT_MODE_FIFO_LATEST_READY_EXT
+                                          : VK_PRESENT_MODE_FIFO_KHR;
     const VkSwapchainPresentModeInfoEXT modes{VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODE_INFO_EXT, nullptr, 1, &mode};
     const VkSwapchainPresentFenceInfoEXT signals{VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_FENCE_INFO_EXT, &modes, 1, &fences[i]};
     CHECK(c.frame(chain, {{1, 0, 0, 1}}, nullptr, 0, &signals) == VK_SUCCESS);
@@ -315,18 +318,20 @@ void surfaces_say_which_modes_go_together() {
   Chain c;
   PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR query = nullptr;
   c.p.load(query, "vkGetPhysicalDeviceSurfaceCapabilities2KHR");
-  for (const VkPresentModeKHR mode : {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR}) {
+  constexpr VkPresentModeKHR kAll[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR,
+                                       VK_PRESENT_MODE_FIFO_LATEST_READY_EXT};
+  for (const VkPresentModeKHR mode : kAll) {
     VkSurfacePresentModeEXT of{VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_EXT, nullptr, mode};
     const VkPhysicalDeviceSurfaceInfo2KHR info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SURFACE_INFO_2_KHR, &of, c.surface};
-    VkPresentModeKHR modes[3] = {};
+    VkPresentModeKHR modes[4] = {};
     VkSurfacePresentModeCompatibilityEXT together{VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_COMPATIBILITY_EXT};
     VkSurfacePresentScalingCapabilitiesEXT scaling{VK_STRUCTURE_TYPE_SURFACE_PRESENT_SCALING_CAPABILITIES_EXT, &together, 7, 7, 7};
     VkSurfaceCapabilities2KHR out{VK_STRUCTURE_TYPE_SURFACE_CAPABILITIES_2_KHR, &scaling};
-    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 3);
+    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 4);
     CHECK(scaling.supportedPresentScaling == 0 && scaling.supportedPresentGravityX == 0 && scaling.supportedPresentGravityY == 0);
     CHECK(scaling.minScaledImageExtent.width == 1 && scaling.maxScaledImageExtent.width == out.surfaceCapabilities.maxImageExtent.width);
     together.pPresentModes = modes;
-    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 3 && modes[0] == mode);
+    CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 4 && modes[0] == mode);
     together.presentModeCount = 1, modes[0] = VK_PRESENT_MODE_MAX_ENUM_KHR;
     CHECK(query(c.p.physical_device, &info, &out) == VK_SUCCESS && together.presentModeCount == 1 && modes[0] == mode);
   }

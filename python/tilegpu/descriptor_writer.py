@@ -242,11 +242,12 @@ def check_sampling(compares: bool | None, view: ImageView, sampler: Sampler, wha
     """What a sampler may do with an image, and what the shader expects of both; where they come together. ``compares``: the shader."""
     info, label = view.view_info, view.image.label
     _require_comparison(compares, sampler, what)
-    if sampler.compares and not info.depth_bits:
-        raise ValidationError(
-            f"{what}: the sampler has compare=, and image '{label}' has format {info.name}; depth formats alone are compared"
-        )
     stencil = info.is_depth_stencil and view.numeric == "uint"
+    if sampler.compares and (stencil or view.numeric in ("uint", "sint")):
+        raise ValidationError(
+            f"{what}: the sampler has compare=, and image '{label}' has format {info.name}{', of which stencil is read' if stencil else ''}; "
+            "integers are not compared"
+        )
     read = ", of which stencil is read" if stencil else ""
     sampler.require_filter(info, f"{what}: image '{label}' has format {info.name}{read}", stencil)
     integers = view.numeric in ("uint", "sint")

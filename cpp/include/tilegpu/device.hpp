@@ -39,6 +39,12 @@ struct DeviceCreateInfo {
   /// VK_EXT_dynamic_rendering_unused_attachments: a pipeline may have formats where the pass has no attachment, and the other way round, a
   /// part of a pass too: nothing is drawn there, and nothing tested. False: that is one of the things that Vulkan forbids (below).
   bool unused_attachments = false;
+  /// VK_EXT_vertex_attribute_robustness: an input that no vertex attribute feeds is 0. False: that is one of the things that Vulkan
+  /// forbids.
+  bool vertex_attribute_robustness = false;
+  /// VK_EXT_legacy_vertex_attributes: an input of another numeric type than its attribute's gets the bits. Places of any alignment are read
+  /// in any case. False: that is one of the things that Vulkan forbids.
+  bool legacy_vertex_attributes = false;
   /// What Vulkan forbids though its outcome is plain here is an error (a use that no usage names, a clear beyond the render area, the
   /// least of a colour's samples, types that do not agree, capabilities nobody declared). With a function it is done all the
   /// same and said to it, from any thread: for who must run programs as they are.

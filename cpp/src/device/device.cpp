@@ -174,10 +174,14 @@ std::vector<std::string> Device::cache_files() const { return state_->jit->cache
 
 const HiddenSurfaceRemoval& Device::hsr() const { return *state_->info.hsr; }
 
+static pipeline::Leniency leniency_of(const DeviceCreateInfo& info) {
+  return {info.tolerate, info.vertex_attribute_robustness, info.legacy_vertex_attributes};
+}
+
 Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info) {
   state_->pipelines++;
   if (Status ok = device::forbid(*state_, pipeline::forbidden_of(info)); !ok) return ok.error();
-  auto made = pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads, state_->info.tolerate);
+  auto made = pipeline::create_pipeline(*state_->jit, state_->resolved, std::move(info), state_->threads, leniency_of(state_->info));
   if (!made) return made;
   if (Status ok = device::forbid(*state_, pipeline::forbidden_of((*made)->program())); !ok) return ok.error();
   (*made)->made_by.set(weak_from_this());
@@ -186,7 +190,7 @@ Expected<Ptr<Pipeline>> Device::create_pipeline(GraphicsPipelineCreateInfo info)
 
 Expected<Ptr<ComputePipeline>> Device::create_pipeline(ComputePipelineCreateInfo info) {
   state_->pipelines++;
-  auto made = pipeline::create_compute_pipeline(*state_->jit, std::move(info));
+  auto made = pipeline::create_compute_pipeline(*state_->jit, std::move(info), leniency_of(state_->info));
   if (made) (*made)->made_by.set(weak_from_this());
   return made;
 }

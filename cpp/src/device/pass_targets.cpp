@@ -83,6 +83,9 @@ struct Checker {
                                    : of_stencil                            ? &pass.info.stencil
                                    : input.target < pass.info.color.size() ? &pass.info.color[input.target]
                                                                            : nullptr;
+    const auto& inputs = pipeline.program().fragment()->traits.input_attachments;
+    const auto read_by = std::find_if(inputs.begin(), inputs.end(), [&](const auto& i) { return i.variable == input.variable; });
+    if (read_by != inputs.end() && read_by->tile_image) return Ok{};  // no descriptor, and no usage of its own
     if (!a || !a->view || !resource::lacks(*a->view->image(), VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT)) return Ok{};
     return forbid(r, resource::usage_error(who() + "the fragment shader reads an input attachment", *a->view->image(),
                                            VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT));

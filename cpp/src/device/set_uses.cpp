@@ -77,12 +77,13 @@ Status check_format(const DeviceState& device, const Program& program, const pip
 
 /// The same of a texel buffer; `descriptor` is the layout's type.
 Status check_texels_fit(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
-                        const BufferView& view, VkDescriptorType descriptor) {
+                        const BufferView& view, VkDescriptorType descriptor, bool perhaps) {
   const BufferCreateInfo& buffer = view.buffer()->info();
   const Purpose purpose = purpose_of(descriptor);
   if (buffer.usage && !(buffer.usage & purpose.texels))
     return field_error(describe(program, name), "usage of " + object_name("buffer", buffer.label),
                        std::string("one without ") + purpose.texels_name, purpose.texels_name, "create the buffer with that usage");
+  if (perhaps) return Ok{};
   const vk::FormatInfo& format = *vk::find_format(view.info().format);
   return check_format(device, program, use, name, object_name("buffer", buffer.label), format, format.is_integer());
 }
@@ -94,9 +95,30 @@ bool differ_in_layers(VkImageViewType a, VkImageViewType b) {
          (a == VK_IMAGE_VIEW_TYPE_2D && b == VK_IMAGE_VIEW_TYPE_2D_ARRAY);
 }
 
+/// Whether the view is of the type and samples of a variable that stands there.
+bool is_of_types(const pipeline::TextureUse& use, const ImageView& view) {
+  const bool multisampled = view.image()->sample_count() > 1;
+  return std::any_of(use.types.begin(), use.types.end(),
+                     [&](const ReflectedType* type) { return type->dim == view.info().type && type->multisampled == multisampled; });
+}
+
+/// What code of a view can be asked for of what the slot's variables do: one of another type at the same place may do what no instruction
+/// does to this one.
+uint16_t uses_of(uint16_t of_slot, const TexturedView& view) {
+  if (!view.view) return of_slot;
+  const VkImageViewType type = view.view->info().type;
+  const bool cube = type == VK_IMAGE_VIEW_TYPE_CUBE || type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY, volume = type == VK_IMAGE_VIEW_TYPE_3D;
+  uint32_t never = 0;
+  if (cube || volume) never |= shader::kUseImplicit;  // by one number for both derivatives
+  if (volume) never |= shader::kUseGather;
+  if (view.view->image()->sample_count() > 1) never |= shader::kUsesThatSample | shader::kUseGather | shader::kUseQueryLod;
+  return static_cast<uint16_t>(of_slot & ~never);
+}
+
 /// What the shader's variables say of the view: its type, samples, and whether its texels are integers. Code reads whatever it is given.
+/// `perhaps`: nobody knows that the element is read, and others of the array may be what other variables read (a heap of descriptors).
 Status check_view_fits(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
-                       const ImageView& view, VkDescriptorType descriptor) {
+                       const ImageView& view, VkDescriptorType descriptor, bool perhaps) {
   const ImageViewCreateInfo& info = view.info();
   const ImageCreateInfo& image = view.image()->info();
   const bool multisampled = view.image()->sample_count() > 1;
@@ -125,6 +147,7 @@ Status check_view_fits(const DeviceState& device, const Program& program, const 
   const bool attachment = descriptor == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT;  // of any framebuffer's views, layered or not
   if (attachment && info.aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT))
     return wrong("aspects", "depth and stencil", "one of them", "make a view of the one");
+  if (perhaps) return Ok{};
   for (const ReflectedType* type : use.types) {
     if (type->dim != info.type && !attachment) {
       Error rule = wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
@@ -275,18 +298,22 @@ struct Checker {
     const Element* image = *found;
     if (!image || !image->view) return Ok{};
     TexturedView& view = *image->view;
-    const VkDescriptorType of_layout = bound.memory[at.set]->layout->find(at.binding)->type;
+    const DescriptorBinding& binding = *bound.memory[at.set]->layout->find(at.binding);
+    const VkDescriptorType of_layout = binding.type;
+    const bool perhaps = certainty == Certainty::by_index && binding.flags & VK_DESCRIPTOR_BINDING_PARTIALLY_BOUND_BIT;
     const VkDescriptorType type = of_layout == VK_DESCRIPTOR_TYPE_MUTABLE_EXT ? slot.type : of_layout;
-    Status fits = view.texels ? check_texels_fit(device, program, use, at, *view.texels, type)
-                              : check_view_fits(device, program, use, at, *view.view, type);
+    Status fits = view.texels ? check_texels_fit(device, program, use, at, *view.texels, type, perhaps)
+                              : check_view_fits(device, program, use, at, *view.view, type, perhaps);
     if (!fits) return fits;
+    // One that is of no variable's type is for another pipeline: it gets no code for this one, which would read a null descriptor.
+    if (perhaps && view.view && type != VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT && !is_of_types(use, *view.view)) return Ok{};
     if (type == VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT)
       if (Status there = device.textures->take_memory(view); !there) return there;
     if (slot.is_alone()) {
       if (slot.uses) add_view(view, *image, at, slot, certainty, levels_fetched(type));
       if (view.view)
         if (Status ok = check_conversion(program, slot, at, *view.view, nullptr); !ok) return ok;
-      need(view, view.image.alone, view.alone_uses, nullptr, slot.uses, at);
+      need(view, view.image.alone, view.alone_uses, nullptr, uses_of(slot.uses, view), at);
       return Ok{};
     }
     const uint32_t samplers = count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
@@ -310,7 +337,7 @@ struct Checker {
         only = limits_of(info, *view.view);
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
-      need(view, pair.abi, pair.uses, with->sampler.get(), slot.uses, at);
+      need(view, pair.abi, pair.uses, with->sampler.get(), uses_of(slot.uses, view), at);
     }
     if (levels.count) add_view(view, *image, at, slot, certainty, levels, only);
     return Ok{};

@@ -135,6 +135,7 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_scalar_block_layout,
     Extension::EXT_separate_stencil_usage,
     Extension::EXT_shader_stencil_export,
+    Extension::EXT_shader_tile_image,
     Extension::EXT_shader_subgroup_ballot,
     Extension::EXT_shader_subgroup_vote,
     Extension::KHR_shader_expect_assume,
@@ -150,7 +151,9 @@ constexpr Extension kExtensions[] = {
     Extension::EXT_primitives_generated_query,
     Extension::EXT_transform_feedback,
     Extension::KHR_draw_indirect_count,
+    Extension::EXT_legacy_vertex_attributes,
     Extension::EXT_vertex_attribute_divisor,
+    Extension::EXT_vertex_attribute_robustness,
     Extension::KHR_workgroup_memory_explicit_layout,
     Extension::KHR_zero_initialize_workgroup_memory,
     Extension::EXT_private_data,
@@ -185,6 +188,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_incremental_present,
     Extension::EXT_hdr_metadata,  // which nothing is made of: windows have sRGB alone
     Extension::EXT_device_fault,
+    Extension::EXT_present_mode_fifo_latest_ready,
     Extension::KHR_present_id,
     Extension::KHR_present_wait,
     Extension::EXT_host_image_copy,
@@ -240,7 +244,7 @@ void set_state_features(Features& f) {
   f.provokingVertexLast = true;
   f.rectangularLines = f.bresenhamLines = f.smoothLines = true;
   f.stippledRectangularLines = f.stippledBresenhamLines = f.stippledSmoothLines = true;
-  f.vertexInputDynamicState = true;
+  f.vertexInputDynamicState = f.vertexAttributeRobustness = f.legacyVertexAttributes = true;
   f.shaderObject = true;
   f.extendedDynamicState = true;
   f.extendedDynamicState2 = true;
@@ -404,9 +408,10 @@ Features make_features() {
   f.maintenance4 = f.maintenance5 = f.maintenance6 = f.maintenance7 = true;
   f.dynamicRenderingLocalRead = true;
   // Fragments of a place are shaded in the order of their primitives, whether a pipeline or a subpass asks for it or not.
+  f.shaderTileImageColorReadAccess = f.shaderTileImageDepthReadAccess = f.shaderTileImageStencilReadAccess = true;
   f.rasterizationOrderColorAttachmentAccess = f.rasterizationOrderDepthAttachmentAccess = f.rasterizationOrderStencilAttachmentAccess =
       true;
-  f.hostImageCopy = true;
+  f.hostImageCopy = f.presentModeFifoLatestReady = true;
   f.subpassMergeFeedback = true;
   f.pushDescriptor = true;
   f.memoryPriority = f.pageableDeviceLocalMemory = true;  // taken, and without effect: there is one memory
@@ -551,7 +556,10 @@ void set_versions(Properties& p) {
   std::memcpy(p.shaderBinaryUUID, kShaderBinaryUUID, sizeof p.shaderBinaryUUID);
   p.shaderBinaryVersion = kShaderBinaryVersion;
   std::memcpy(p.optimalTilingLayoutUUID, "tilegpu: packed ", sizeof p.optimalTilingLayoutUUID);
-  p.identicalMemoryTypeRequirements = VK_TRUE;
+  p.identicalMemoryTypeRequirements = p.nativeUnalignedPerformance = VK_TRUE;
+  // Reads are of the tile, in the order of primitives, of any sample, and a helper reads its own pixel.
+  p.shaderTileImageCoherentReadAccelerated = p.shaderTileImageReadSampleFromPixelRateInvocation = VK_TRUE;
+  p.shaderTileImageReadFromHelperInvocation = VK_TRUE;
 }
 
 /// Sets hold kMaxDescriptorsOfSet elements, of any kinds, whenever they are written.

@@ -132,6 +132,8 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
   DeviceCreateInfo info = core_info();
   info.tolerate = warn_of_misuse(instance);
   info.unrestricted_depth = device->extensions.has(Extension::EXT_depth_range_unrestricted);
+  info.vertex_attribute_robustness = device->features.vertexAttributeRobustness;
+  info.legacy_vertex_attributes = device->features.legacyVertexAttributes;
   info.unused_attachments = device->features.dynamicRenderingUnusedAttachments;
   auto core = tilegpu::Device::create(info);
   if (!core) return fail(instance, VK_ERROR_INITIALIZATION_FAILED, core.error().message);

@@ -39,7 +39,9 @@ VkFormatFeatureFlags2 image_features(VkFormat format) {
              VK_FORMAT_FEATURE_2_STORAGE_WRITE_WITHOUT_FORMAT_BIT;
   if (info->is_atomic()) flags |= VK_FORMAT_FEATURE_2_STORAGE_IMAGE_ATOMIC_BIT;
   if (format == VK_FORMAT_R8_UINT) flags |= VK_FORMAT_FEATURE_2_FRAGMENT_SHADING_RATE_ATTACHMENT_BIT_KHR;
-  if (info->depth_bits) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_DEPTH_COMPARISON_BIT;
+  // Of colours too: the first component is compared.
+  const bool compares = info->sampled && !info->is_integer() && !info->needs_conversion() && (info->depth_bits || info->rgba[0].bits);
+  if (compares) flags |= VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_DEPTH_COMPARISON_BIT;
   if (flags)
     flags |= VK_FORMAT_FEATURE_2_TRANSFER_SRC_BIT | VK_FORMAT_FEATURE_2_TRANSFER_DST_BIT | VK_FORMAT_FEATURE_2_HOST_IMAGE_TRANSFER_BIT;
   return flags;

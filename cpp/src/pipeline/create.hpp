@@ -1,9 +1,9 @@
 // pipeline/create.hpp -- vkCreateGraphicsPipelines: checks, classification, machine code. In: GraphicsPipelineCreateInfo. Out: Pipeline.
 #pragma once
 
-#include <functional>
 #include <string>
 
+#include "pipeline/program.hpp"
 #include "pipeline/resolved.hpp"
 
 namespace tilegpu::shader {
@@ -19,9 +19,9 @@ struct Program;
 inline constexpr uint32_t kMaxClipAndCullDistances = 8;
 
 /// What has to be compiled is compiled by up to `threads` threads: all of it where the pipeline fixes what code depends on, else what
-/// its own state would take, so that the first draws find most of it. `tolerate`: DeviceCreateInfo's.
+/// its own state would take, so that the first draws find most of it.
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads = 1,
-                                        const std::function<void(const std::string&)>& tolerate = {});
+                                        const Leniency& leniency = {});
 
 /// What Vulkan forbids of a pipeline that could be made.
 Status forbidden_of(const GraphicsPipelineCreateInfo& info);

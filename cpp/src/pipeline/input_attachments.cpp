@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/replaying.hpp"
 #include "pipeline/program.hpp"
+#include "shader/spirv/tile_images.hpp"
 #include "tilegpu/resource.hpp"
 #include "vk/format.hpp"
 
@@ -77,14 +79,44 @@ std::string mapping_text(const GraphicsPipelineCreateInfo& info) {
   return text.empty() ? "none" : text;
 }
 
+/// What element `element` of a tile image is: the attachment of its location, depth or stencil; zeros where the pipeline has none
+/// (undefined, Vulkan says).
+Expected<shader::InputSource> tile_source(const GraphicsPipelineCreateInfo& info, const shader::InputAttachment& input, uint32_t element,
+                                          const std::function<void(const std::string&)>& tolerate) {
+  assert(input.tile_image && input.index >= shader::kTileColor);
+  const bool depth = input.index == shader::kTileDepth, stencil = input.index == shader::kTileStencil;
+  const uint32_t location = input.index - shader::kTileColor + element;
+  uint32_t target = depth ? shader::kInputDepth : stencil ? shader::kInputStencil : shader::kInputNothing;
+  for (uint32_t i = 0; !depth && !stencil && i < kMaxColorAttachments; i++)
+    if (info.attachment_locations[i] == location && format_of(info, i) != VK_FORMAT_UNDEFINED) target = i;
+  const VkFormat format = target == shader::kInputNothing ? VK_FORMAT_UNDEFINED : format_of(info, target);
+  if (format == VK_FORMAT_UNDEFINED) return shader::InputSource{input.variable, element, shader::kInputNothing, VK_FORMAT_UNDEFINED};
+  const Status rule = [&]() -> Status {
+    if (base_of(format, target) == input.base) return Ok{};
+    return Error{VK_ERROR_INITIALIZATION_FAILED, "tile image '" + input.name + "' (location " + std::to_string(location) +
+                                                     ") is of base type " + base_name(input.base) + ", but " + target_name(target) +
+                                                     " has format " + format_name(format) + ", which reads as " +
+                                                     base_name(base_of(format, target))};
+  }();
+  if (Status ok = forbid(tolerate, rule); !ok) return ok.error();
+  return shader::InputSource{input.variable, element, target, format};
+}
+
 }  // namespace
 
-Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment) {
+Expected<std::vector<shader::InputSource>> input_sources(const GraphicsPipelineCreateInfo& info, const shader::StageTraits& fragment,
+                                                         const std::function<void(const std::string&)>& tolerate) {
   std::vector<shader::InputSource> sources;
   const auto wrong = [](const std::string& text) { return Error{VK_ERROR_INITIALIZATION_FAILED, text}; };
   for (const shader::InputAttachment& input : fragment.input_attachments) {
     const std::string name = "input attachment '" + input.name + "'";
     for (uint32_t element = 0; element < input.count; element++) {
+      if (input.tile_image) {
+        auto source = tile_source(info, input, element, tolerate);
+        if (!source) return source.error();
+        sources.push_back(*source);
+        continue;
+      }
       const uint32_t index = input.index == kNoIndex ? kNoIndex : input.index + element;
       const std::string at =
           index == kNoIndex ? name + " (without input_attachment_index)" : name + " (input_attachment_index " + std::to_string(index) + ")";
@@ -114,7 +146,7 @@ Status check_input_samples(const Program& program, uint32_t samples) {
     const bool in_tile = std::any_of(program.inputs.begin(), program.inputs.end(), [&](const shader::InputSource& source) {
       return source.variable == input.variable && source.in_tile();
     });
-    if (!in_tile || input.multisampled == multisampled) continue;
+    if (!in_tile || input.tile_image || input.multisampled == multisampled) continue;
     return Error{VK_ERROR_INITIALIZATION_FAILED,
                  "input attachment '" + input.name + "' is a " + (input.multisampled ? "subpassInputMS" : "subpassInput") +
                      ", and the pipeline has " + std::to_string(samples) + " samples; " +

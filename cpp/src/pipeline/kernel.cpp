@@ -27,8 +27,8 @@ bool ComputePipeline::orders_workgroups() const { return program_->stages.front(
 
 namespace tilegpu::pipeline {
 
-Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info) {
-  auto program = make_compute_program(info);
+Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info, const Leniency& leniency) {
+  auto program = make_compute_program(info, leniency);
   if (!program) return program.error();
   const Stage& stage = (*program)->stages.front();
   auto code = shader::compile_compute(jit, {stage.module, stage.specialization, stage.resources}, stage.traits, shader::When::later);

@@ -15,6 +15,6 @@ struct Kernel {
   ComingCode coming;
 };
 
-Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info);
+Expected<Ptr<ComputePipeline>> create_compute_pipeline(shader::Jit& jit, ComputePipelineCreateInfo info, const Leniency& leniency);
 
 }  // namespace tilegpu::pipeline

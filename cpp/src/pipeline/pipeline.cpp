@@ -19,7 +19,7 @@ Expected<Ptr<const pipeline::Program>> Pipeline::without(uint32_t absent) const 
     if (const auto found = variants_.find(absent); found != variants_.end()) return found->second;
   }
   GraphicsPipelineCreateInfo info = info_;
-  auto made = pipeline::make_program(info, program_->tolerate, absent);
+  auto made = pipeline::make_program(info, program_->leniency, absent);
   if (!made) return made.error();
   const std::lock_guard guard(variants_mutex_);
   return variants_.emplace(absent, std::move(*made)).first->second;  // that of the thread that was first
@@ -36,7 +36,7 @@ void leave_out_tests(VkImageAspectFlags aspects, DepthStencilState& state) {
 }
 
 Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, GraphicsPipelineCreateInfo info, uint32_t threads,
-                                        const std::function<void(const std::string&)>& tolerate) {
+                                        const Leniency& leniency) {
   auto dynamic = dynamic_states(info.dynamic_states);
   if (!dynamic) return Error{dynamic.error().code, "pipeline '" + info.label + "': " + dynamic.error().message};
   const VkImageAspectFlags tests = VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
@@ -50,7 +50,7 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
   if (!dynamic->has(DynamicState::fragment_shading_rate))
     if (Status ok = check_shading_rate(info.shading_rate, "pipeline '" + info.label + "'"); !ok) return ok.error();
   leave_out_tests(info.untested_aspects, info.depth_stencil);
-  auto program = make_program(info, tolerate);
+  auto program = make_program(info, leniency);
   if (!program) return program.error();
   // A dynamic topology is of the state's class, unless any is allowed: what is there is known to be wrong where it is fixed.
   if (!dynamic->has(DynamicState::primitive_topology) && !dynamic->has(DynamicState::patch_control_points))

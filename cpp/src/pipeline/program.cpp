@@ -147,7 +147,7 @@ Status analyze_stages(const GraphicsPipelineCreateInfo& info, Program& program) 
   if (Status ok = find_traits(program); !ok) return ok;
   const Stage* fragment = program.fragment();
   if (fragment) {
-    auto inputs = input_sources(info, fragment->traits);
+    auto inputs = input_sources(info, fragment->traits, program.leniency.tolerate);
     if (!inputs) return inputs.error();
     program.inputs = std::move(*inputs);
   }
@@ -214,7 +214,7 @@ void leave_out_targets(uint32_t absent, Program& program) {
 
 }  // namespace
 
-Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info) {
+Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info, const Leniency& leniency) {
   const auto named = [&](const Error& error) { return Error{error.code, "pipeline '" + info.label + "': " + error.message}; };
   const ShaderStage& given = info.stage;
   if (!given.module) return named({VK_ERROR_INITIALIZATION_FAILED, "it has no shader module"});
@@ -225,6 +225,7 @@ Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& inf
   Expected<std::shared_ptr<Program>> begun = begin_program(info.label, info.layout);
   if (!begun) return begun.error();
   const std::shared_ptr<Program> program = std::move(*begun);
+  program->leniency = leniency;
   Stage stage{kind, given.module, given.specialization, nullptr, {}, {}};
   auto reflection = given.module->reflect(given.specialization);
   if (!reflection) return named(reflection.error());
@@ -237,14 +238,13 @@ Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& inf
   return Ptr<const Program>(std::move(program));
 }
 
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate,
-                                          uint32_t absent) {
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const Leniency& leniency, uint32_t absent) {
   Expected<std::shared_ptr<Program>> begun = begin_program(info.label, info.layout);
   if (!begun) return begun.error();
   const std::shared_ptr<Program> program = std::move(*begun);
   program->color_formats = info.color_formats;
   program->attachment_locations = info.attachment_locations;
-  program->tolerate = tolerate;
+  program->leniency = leniency;
   program->depth_format = info.depth_format, program->stencil_format = info.stencil_format;
   if (Status ok = find_stages(info, *program); !ok) return ok.error();
   const auto named = [&](const Error& error) { return Error{error.code, "pipeline '" + info.label + "': " + error.message}; };

@@ -48,6 +48,13 @@ struct SetGroup {
 /// Beside the bits of targets: the pass has colours that the pipeline lacks.
 inline constexpr uint32_t kOtherColors = 1u << 31;
 
+/// What a device takes though Vulkan forbids it, or only where a feature is enabled: DeviceCreateInfo's.
+struct Leniency {
+  std::function<void(const std::string&)> tolerate;
+  bool robust_attributes = false;  // an input that nothing feeds is 0
+  bool legacy_attributes = false;  // an input of another numeric type than its attribute's has its bits
+};
+
 struct Program {
   uint64_t id = 0;  // never that of another one
   std::string label;
@@ -68,8 +75,8 @@ struct Program {
   std::vector<VkFormat> color_formats;
   std::array<uint32_t, kMaxColorAttachments> attachment_locations{};  // of the fragment shader, by attachment
   VkFormat depth_format = VK_FORMAT_UNDEFINED, stencil_format = VK_FORMAT_UNDEFINED;
-  std::function<void(const std::string&)> tolerate;  // DeviceCreateInfo's
-  MemoryShare memory;                                // with what is resolved of it
+  Leniency leniency;
+  MemoryShare memory;  // with what is resolved of it
 
   /// Does code read `args.sets`?
   bool reads_sets() const { return used_sets || uses_addresses; }
@@ -89,11 +96,10 @@ struct Program {
 /// Stages, interfaces, targets and layout checked; a null layout of `info` is made
 /// from the shaders (one set layout for each set number used). State is not looked at. `absent`: targets that the pass lacks
 /// (Pipeline::without), kOtherColors.
-Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const std::function<void(const std::string&)>& tolerate,
-                                          uint32_t absent = 0);
+Expected<Ptr<const Program>> make_program(GraphicsPipelineCreateInfo& info, const Leniency& leniency, uint32_t absent = 0);
 
 /// The same of one compute shader.
-Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info);
+Expected<Ptr<const Program>> make_compute_program(ComputePipelineCreateInfo& info, const Leniency& leniency);
 
 /// Targets and layout; makes the layout where there is none.
 Status check_program(Program& program);

@@ -1,6 +1,8 @@
 // pipeline/shading_rate.cpp -- see shading_rate.hpp.
 #include "pipeline/shading_rate.hpp"
 
+#include <algorithm>
+
 #include "tilegpu/device_info.hpp"
 
 namespace tilegpu {
@@ -35,6 +37,9 @@ const char* shading_rate_obstacle(const FixedFunctionState& state, const shader:
   if (state.rasterization.conservative_mode != VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT)
     return "conservative rasterization (fragmentShadingRateWithConservativeRasterization is false)";
   if (m.sample_locations_enable) return "sample locations of its own (fragmentShadingRateWithCustomSampleLocations is false)";
+  const auto is_tile_image = [](const shader::InputAttachment& input) { return input.tile_image; };
+  if (std::any_of(fragment->input_attachments.begin(), fragment->input_attachments.end(), is_tile_image))
+    return "the fragment shader reads tile images, for which 1x1 is the only fragment size";
   if (fragment->interlocked)
     return "the fragment shader's invocations wait for each other (fragmentShadingRateWithFragmentShaderInterlock is false)";
   return nullptr;

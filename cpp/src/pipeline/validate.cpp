@@ -133,10 +133,15 @@ struct Checker {
       const uint32_t count = locations_of(input.type);
       for (uint32_t l = input.location; l < input.location + count; l++) {
         const auto found = by_location.find(l);
-        if (found == by_location.end())
-          return error("the vertex shader reads '" + input.name + "' (location " + std::to_string(l) +
-                       "), but no vertex attribute feeds that location");
-        if (Status ok = forbid(program.tolerate, input_type(input, *found->second)); !ok) return ok;
+        if (found == by_location.end()) {
+          if (program.leniency.robust_attributes) continue;
+          const Error missing = error("the vertex shader reads '" + input.name + "' (location " + std::to_string(l) +
+                                      "), but no vertex attribute feeds that location");
+          if (Status ok = forbid(program.leniency.tolerate, missing); !ok) return ok;
+          continue;
+        }
+        if (program.leniency.legacy_attributes) continue;
+        if (Status ok = forbid(program.leniency.tolerate, input_type(input, *found->second)); !ok) return ok;
       }
     }
     return Ok{};
@@ -165,7 +170,7 @@ struct Checker {
       if (location != VK_ATTACHMENT_UNUSED) taken |= 1u << location;
       if (const std::string why = vk::why_no_attachment(formats[i], VK_IMAGE_ASPECT_COLOR_BIT); !why.empty())
         return no_attachment(name, formats[i], why);
-      if (Status ok = forbid(program.tolerate, output_type(i)); !ok) return ok;
+      if (Status ok = forbid(program.leniency.tolerate, output_type(i)); !ok) return ok;
     }
     for (const auto& [name, aspect, format] : {std::tuple("depth", VK_IMAGE_ASPECT_DEPTH_BIT, program.depth_format),
                                                std::tuple("stencil", VK_IMAGE_ASPECT_STENCIL_BIT, program.stencil_format)})
@@ -219,9 +224,10 @@ struct Checker {
       const bool blends = format && attachments[i].blendEnable && attachments[i].colorWriteMask;
       if (blends && program.fragment() && !program.fragment()->traits.dual_source && uses_second_source(attachments[i]))
         // Undefined in Vulkan: it is 0 (classify.cpp).
-        if (Status ok = forbid(program.tolerate, error("blend of color[" + std::to_string(i) +
-                                                       "] has a factor of a second source, which the fragment shader does not write; "
-                                                       "declare an output with index = 1"));
+        if (Status ok =
+                forbid(program.leniency.tolerate, error("blend of color[" + std::to_string(i) +
+                                                        "] has a factor of a second source, which the fragment shader does not write; "
+                                                        "declare an output with index = 1"));
             !ok)
           return ok;
     }
@@ -265,9 +271,12 @@ struct Checker {
       }
       if (stage->has_push_constants) {
         const auto& block = stage->push_constants.type;
+        const Error wrong = error("the shader's push constants take " + std::to_string(block.size_B) + " bytes, the layout has " +
+                                  std::to_string(program.layout->push_constants_B));
+        if (block.size_B > kMaxPushConstants_B) return wrong;
+        // Compilers round blocks up. Beyond the layout's there is what was pushed there, or zeros.
         if (block.size_B > program.layout->push_constants_B)
-          return error("the shader's push constants take " + std::to_string(block.size_B) + " bytes, the layout has " +
-                       std::to_string(program.layout->push_constants_B));
+          if (Status ok = forbid(program.leniency.tolerate, wrong); !ok) return ok;
       }
     }
     return Ok{};

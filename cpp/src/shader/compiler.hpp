@@ -111,7 +111,7 @@ struct ResourceTable {
 
 enum class DepthLayout : uint8_t { any, greater, less, unchanged };
 
-/// A variable of type subpassInput or subpassInputMS that the stage uses.
+/// A variable of type subpassInput or subpassInputMS that the stage uses, or a tile image (spirv/tile_images.hpp).
 struct InputAttachment {
   uint32_t variable = 0;          // SPIR-V id
   uint32_t set = 0, binding = 0;  // of its descriptors
@@ -119,6 +119,7 @@ struct InputAttachment {
   uint32_t count = 1;             // elements of an array
   ReflectedType::Base base = {};  // f32, i32 or u32
   bool multisampled = false;
+  bool tile_image = false;  // no descriptor, any samples; `index` is of spirv/tile_images.hpp
   std::string name;
   bool operator==(const InputAttachment&) const = default;
 };

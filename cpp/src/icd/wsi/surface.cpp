@@ -86,7 +86,8 @@ void copy_blue_first(const Picture& picture, uint32_t first, uint32_t end, uint8
 namespace {
 
 constexpr VkFormat kFormats[] = {VK_FORMAT_B8G8R8A8_UNORM, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
-constexpr VkPresentModeKHR kModes[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR};
+constexpr VkPresentModeKHR kModes[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR, VK_PRESENT_MODE_MAILBOX_KHR,
+                                       VK_PRESENT_MODE_FIFO_LATEST_READY_EXT};
 constexpr uint32_t kAnyExtent = 0xffffffff;
 
 }  // namespace

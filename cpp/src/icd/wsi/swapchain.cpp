@@ -62,6 +62,34 @@ void signal(VkDevice device, const std::vector<std::shared_ptr<Fence>>& fences) 
   if (!fences.empty()) device->timeline_moved.notify_all();
 }
 
+// A picture that is not shown: who waits for it waits for the one that overtook it.
+void overtake(VkSwapchainKHR chain, VkSwapchainKHR_T::Presented overtaken, VkSwapchainKHR_T::Presented& by) {
+  assert(overtaken.image != by.image);
+  chain->free.push_back(overtaken.image);
+  by.id = std::max(by.id, overtaken.id);
+  by.done.insert(by.done.begin(), overtaken.done.begin(), overtaken.done.end());
+}
+
+// FIFO_LATEST_READY, at the end of a period: of what follows in the queue the last that is drawn already.
+void take_latest_ready(VkSwapchainKHR chain, VkSwapchainKHR_T::Presented& now) {
+  for (;;) {
+    std::shared_ptr<Fence> drawn;
+    {
+      const std::lock_guard guard(chain->lock);
+      if (chain->queue.empty() || chain->queue.front().mode != VK_PRESENT_MODE_FIFO_LATEST_READY_EXT) return;
+      drawn = chain->queue.front().drawn;
+    }
+    // Nobody else takes from the queue, so that its front stays.
+    if (drawn && wait_for(chain->device, *drawn, Clock::now()) == VK_TIMEOUT) return;
+    const std::lock_guard guard(chain->lock);
+    VkSwapchainKHR_T::Presented later = std::move(chain->queue.front());
+    chain->queue.pop_front();
+    overtake(chain, std::move(now), later);
+    now = std::move(later);
+    chain->changed.notify_all();
+  }
+}
+
 void show(VkSwapchainKHR chain) {
   auto next = Clock::now();
   std::unique_lock guard(chain->lock);
@@ -71,19 +99,18 @@ void show(VkSwapchainKHR chain) {
     while (chain->queue.front().mode == VK_PRESENT_MODE_MAILBOX_KHR && chain->queue.size() > 1) {
       const VkSwapchainKHR_T::Presented overtaken = std::move(chain->queue.front());
       chain->queue.pop_front();
-      chain->free.push_back(overtaken.image);
-      VkSwapchainKHR_T::Presented& later = chain->queue.front();  // who waits for that one waits for this
-      later.id = std::max(later.id, overtaken.id);
-      later.done.insert(later.done.begin(), overtaken.done.begin(), overtaken.done.end());
+      overtake(chain, overtaken, chain->queue.front());
     }
-    const VkSwapchainKHR_T::Presented now = std::move(chain->queue.front());
+    VkSwapchainKHR_T::Presented now = std::move(chain->queue.front());
     chain->queue.pop_front();
     guard.unlock();
     if (now.drawn) wait_until_drawn(chain, *now.drawn);
-    if (now.mode == VK_PRESENT_MODE_FIFO_KHR && chain->window->has_pace()) {
+    const bool latest = now.mode == VK_PRESENT_MODE_FIFO_LATEST_READY_EXT;
+    if ((latest || now.mode == VK_PRESENT_MODE_FIFO_KHR) && chain->window->has_pace()) {
       std::this_thread::sleep_until(next);
       next = std::max(next + kPace, Clock::now());
     }
+    if (latest) take_latest_ready(chain, now);
     assert(now.image < chain->images.size());
     const tilegpu::Image& image = *chain->images[now.image]->core;
     assert(image.data());

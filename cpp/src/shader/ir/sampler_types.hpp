@@ -37,6 +37,9 @@ enum : uint32_t { min_lod = gradient_arg::count, count };
 /// query_lod takes the same as sample_gradient (no dref, layer, offsets); the result's first two values are the level that would be read,
 /// and the LOD. Of 1D and 2D views, without a bias, of packets of quads where the sampler is anisotropic: it takes their derivatives. rho2:
 /// the square of the longer derivative in texels of level 0, 0 or more.
+/// dref of an instruction that compares nothing, as bits: no number, and none that arithmetic makes. A sampler that compares has the texel
+/// of a colour then, and of a depth what no number compares as; Vulkan leaves both undefined.
+inline constexpr uint32_t kNoReference = 0xffc0dead;
 namespace implicit_arg {
 enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
 }

@@ -13,6 +13,7 @@
 #include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/operands.hpp"
+#include "shader/spirv/tile_images.hpp"
 #include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
@@ -378,6 +379,7 @@ static void input_attachment_traits(const Module& m, const Constants& constants,
                  : texel.is_signed            ? ReflectedType::Base::i32
                                               : ReflectedType::Base::u32;
     input.multisampled = image.multisampled;
+    input.tile_image = is_tile_image(m, id);
     input.name = m.name(id);
     t.input_attachments.push_back(std::move(input));
   }

@@ -268,9 +268,10 @@ void ImageBuilder::sample() {
   const bool volume = type.dim == spv::Dim3D;
   const uint32_t axes = type.dim == spv::DimCube || volume ? 3 : type.dim == spv::Dim1D ? 1 : 2;
   if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
-  Value none = Ir::poison(ir.vf32), zero = ir.fk(0.0f);
+  // What the instruction has not is 0: an element of an array of descriptors may be of another type than the variable's.
+  Value none = ir.fk(0.0f), zero = ir.fk(0.0f);
   Value layer = type.arrayed ? c.c[axes] : none;
-  Value compare = dref ? l.vary(dref) : none;
+  Value compare = dref ? l.vary(dref) : ir.as_float(ir.ik(kNoReference));
   Value s = c.c[0], t = axes > 1 ? c.c[1] : zero, r = axes > 2 ? c.c[2] : none;
   if (!is_explicit && l.has_quads() && takes_rho_squared(l.m, i)) return sample_implicit(c, ops, layer, compare, compares);
   if (ops.grad_x || (!is_explicit && l.has_quads())) {
@@ -295,7 +296,7 @@ void ImageBuilder::sample() {
     a[gradient_arg::bias] = ops.bias ? l.vary(l.scalar(ops.bias)) : zero;
     a[gradient_arg::dref] = compare, a[gradient_arg::layer] = layer;
     a[gradient_arg::offset_x] = fixed_offset(ops, 0), a[gradient_arg::offset_y] = fixed_offset(ops, 1);
-    a[gradient_arg::offset_z] = volume ? fixed_offset(ops, 2) : Ir::poison(ir.i32);
+    a[gradient_arg::offset_z] = volume ? fixed_offset(ops, 2) : ir.c32(0);
     if (ops.min_lod) {
       a[min_lod_arg::min_lod] = l.vary(l.scalar(ops.min_lod));
       return finish(call(sample_min_lod_type(ir), offsetof(TextureDescriptor, sample_min_lod), a, gradient_arg::mask), compares);
@@ -307,14 +308,14 @@ void ImageBuilder::sample() {
   a[lod_arg::lod] = ops.lod ? l.vary(l.scalar(ops.lod)) : zero;
   a[lod_arg::dref] = compare, a[lod_arg::layer] = layer;
   a[lod_arg::offset_x] = fixed_offset(ops, 0), a[lod_arg::offset_y] = fixed_offset(ops, 1);
-  a[lod_arg::offset_z] = volume ? fixed_offset(ops, 2) : Ir::poison(ir.i32);
+  a[lod_arg::offset_z] = volume ? fixed_offset(ops, 2) : ir.c32(0);
   finish(call(sample_lod_type(ir), offsetof(TextureDescriptor, sample_lod), a, lod_arg::mask), compares);
 }
 
 /// Of each quad the lanes 1 and 2 find the squares of the derivatives: differences to lane 0, along x and along y.
 void ImageBuilder::sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares) {
   const uint32_t axes = type.dim == spv::Dim1D ? 1 : 2;
-  std::vector<Value> a(implicit_arg::count, Ir::poison(ir.vf32));
+  std::vector<Value> a(implicit_arg::count, ir.fk(0.0f));
   a[implicit_arg::s] = c.c[0], a[implicit_arg::t] = axes > 1 ? c.c[1] : ir.fk(0);
   a[implicit_arg::dref] = compare, a[implicit_arg::layer] = layer;
   a[implicit_arg::offset_x] = fixed_offset(ops, 0), a[implicit_arg::offset_y] = fixed_offset(ops, 1);
@@ -394,7 +395,7 @@ Value ImageBuilder::addresses(uint32_t sample, Value mask) {
 void ImageBuilder::gather() {
   const bool compares = i.op == spv::OpImageDrefGather;
   const Operands ops = read_operands(l.m, i, 3);
-  Value none = Ir::poison(ir.vf32), unused = nullptr;
+  Value none = ir.fk(0.0f), unused = nullptr;
   const Val c = coordinate(o(1), false, unused);
   const uint32_t axes = type.dim == spv::DimCube ? 3 : 2;
   if (c.c.size() < axes + type.arrayed) return l.fail("a texture coordinate has too few components");
@@ -402,7 +403,7 @@ void ImageBuilder::gather() {
   a[gather_arg::s] = c.c[0], a[gather_arg::t] = c.c[1];
   if (axes > 2) a[gather_arg::r] = c.c[2];
   if (type.arrayed) a[gather_arg::layer] = c.c[axes];
-  if (compares) a[gather_arg::dref] = l.vary(l.scalar(o(2)));
+  a[gather_arg::dref] = compares ? l.vary(l.scalar(o(2))) : ir.as_float(ir.ik(kNoReference));
   a[gather_arg::component] = compares ? ir.c32(0) : l.uniform(l.scalar(o(2)));
   a[gather_arg::offset_x] = a[gather_arg::offset_y] = ir.ik(0);
   const auto run = [&] { return call(gather_type(ir), offsetof(TextureDescriptor, gather), a, gather_arg::mask); };
@@ -474,7 +475,7 @@ void ImageBuilder::query_lod() {
   if (!image.sampler) return l.fail("OpImageQueryLod of an image without a sampler");
   using namespace gradient_arg;
   constexpr uint32_t kAt[3] = {s, t, r}, kX[3] = {dsdx, dtdx, drdx}, kY[3] = {dsdy, dtdy, drdy};
-  std::vector<Value> a(count, Ir::poison(ir.vf32));
+  std::vector<Value> a(count, ir.fk(0.0f));
   for (uint32_t k = 0; k < 2; ++k) a[kAt[k]] = a[kX[k]] = a[kY[k]] = ir.fk(0.0f);
   for (uint32_t k = 0; k < axes; ++k) {
     a[kAt[k]] = c.c[k];

@@ -24,7 +24,7 @@ consteval size_t fields_of() {
 // A field that is not in the lists below would come back with its default.
 static_assert(fields_of<ReflectedType>() == 14 && fields_of<ReflectedType::Member>() == 3 && fields_of<ReflectedVariable>() == 7);
 static_assert(fields_of<ReflectedBinding>() == 11 && fields_of<ReflectedConstant>() == 4 && fields_of<Reflection>() == 9);
-static_assert(fields_of<StageTraits>() == 58 && fields_of<InputAttachment>() == 8 && fields_of<VaryingComponent>() == 7);
+static_assert(fields_of<StageTraits>() == 58 && fields_of<InputAttachment>() == 9 && fields_of<VaryingComponent>() == 7);
 static_assert(fields_of<PrimitiveModes>() == 9 && fields_of<TransformFeedback>() == 2 && fields_of<CapturedWord>() == 5);
 static_assert(fields_of<FaintSample>() == 9 && fields_of<FaintSamples>() == 1);
 static_assert(fields_of<InterfaceMemory>() == 2 && fields_of<InterfaceWord>() == 9);
@@ -192,7 +192,7 @@ void fields(A& archive, std::pair<uint32_t, B>& two) {
 template <class A>
 void fields(A& archive, InputAttachment& i) {
   archive.number(i.variable), archive.number(i.set), archive.number(i.binding), archive.number(i.index), archive.number(i.count),
-      archive.flag(i.multisampled);
+      archive.flag(i.multisampled), archive.flag(i.tile_image);
   archive.enumerator(i.base, ReflectedType::Base::u64);
   archive.text(i.name);
 }

@@ -13,6 +13,7 @@
 #include "shader/spirv/interface.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/stage.hpp"
+#include "shader/spirv/tile_images.hpp"
 #include "shader/spirv/workgroup.hpp"
 
 namespace tilegpu::shader {
@@ -312,7 +313,7 @@ struct Reflector {
         case spv::StorageClassUniform:
         case spv::StorageClassUniformConstant:
         case spv::StorageClassStorageBuffer:
-          result.bindings.push_back(binding_of(id));
+          if (!is_tile_image(module, id)) result.bindings.push_back(binding_of(id));
           break;
         case spv::StorageClassPushConstant:
           if (listed || is_used(id)) {

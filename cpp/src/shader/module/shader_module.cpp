@@ -10,6 +10,7 @@
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/module.hpp"
 #include "shader/spirv/newer_extensions.hpp"
+#include "shader/spirv/tile_images.hpp"
 #include "tilegpu/shader.hpp"
 
 #include <algorithm>
@@ -123,7 +124,8 @@ std::vector<uint32_t> with_older_names(std::vector<uint32_t> words) {
 
 /// Empty, or what SPIRV-Tools says against the words.
 std::string validate(const std::vector<uint32_t>& module_words) {
-  const std::vector<uint32_t> words = with_older_names(without_languages(shader::for_validation(shader::without_newer(module_words))));
+  const std::vector<uint32_t> known = shader::without_newer(shader::tile_images_as_inputs(module_words, true));
+  const std::vector<uint32_t> words = with_older_names(without_languages(shader::for_validation(known)));
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;
   size_t message_count = 0;
@@ -157,6 +159,7 @@ Expected<Ptr<ShaderModule>> ShaderModule::create_here(std::vector<uint32_t> word
   if (Status room = check_compile_memory("shader '" + label + "'"); !room) return room.error();
 
   if (std::string wrong = check_types(words); !wrong.empty()) return invalid(wrong);
+  if (std::string wrong = shader::check_tile_images(words); !wrong.empty()) return invalid("is not valid SPIR-V: " + wrong);
   if (std::string wrong = validate(words); !wrong.empty()) return invalid(wrong);
 
   auto module = shader::parse(words, entry_point);

@@ -452,7 +452,9 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
       }
     }
   }
-  plan.compare = key.has_sampler && key.sampler.compare_enable && plan.depth;
+  plan.compare = key.has_sampler && key.sampler.compare_enable && !plan.integer && !f.needs_conversion() &&
+                 (plan.components[0].kind == ComponentKind::code || plan.components[0].kind == ComponentKind::direct);
+  plan.compare_color = plan.compare && !plan.depth;
   for (uint32_t c = 0; c < 4; ++c) {
     const VkComponentSwizzle s = key.swizzle[c];
     if (s == VK_COMPONENT_SWIZZLE_IDENTITY) plan.needed[c] = true;
@@ -461,7 +463,8 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
   if (plan.depth || plan.stencil || f.format == VK_FORMAT_E5B9G9R9_UFLOAT_PACK32) {
     for (bool& n : plan.needed) n = true;  // loaded as a whole
   }
-  if (plan.compare) plan.components[0].kind = f.depth_bits == 32 ? ComponentKind::direct : ComponentKind::code;
+  if (plan.compare_color) plan.needed[0] = true;
+  if (plan.compare && plan.depth) plan.components[0].kind = f.depth_bits == 32 ? ComponentKind::direct : ComponentKind::code;
   const SamplerCreateInfo& s = key.sampler;
   plan.mag = level_filter(plan, s.mag_filter), plan.min = level_filter(plan, s.min_filter);
   plan.mip_linear = !plan.integer && s.mipmap_mode == VK_SAMPLER_MIPMAP_MODE_LINEAR && !s.unnormalized_coordinates;

@@ -203,7 +203,8 @@ void SamplerFunctionBuilder::gather() {
   for (int k = 0; k < 4; ++k) {
     const std::array<Value, 4> rgba = finish_texel(c, texels[order[k]]);
     result[k] = rgba[0];
-    for (uint32_t n = 1; n < 4 && !plan.compare; ++n) result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
+    for (uint32_t n = 1; n < 4 && (!plan.compare || plan.compare_color); ++n)
+      result[k] = ir.select(ir.eq(wanted, ir.c32(n)), rgba[n], result[k]);
   }
   return_values(result);
 }

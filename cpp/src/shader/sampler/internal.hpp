@@ -36,7 +36,8 @@ struct SamplerPlan {
   std::array<TexelComponent, 4> components;
   bool needed[4] = {};
   uint32_t texel_B = 4;
-  bool depth = false, stencil = false, integer = false, compare = false;
+  bool depth = false, stencil = false, integer = false;
+  bool compare = false, compare_color = false;  // the sampler compares; of a colour, where the instruction does too
   bool array = false, cube = false, one_dimensional = false, volume = false;
   /// A cube whose filters go over edges to the next face; else its faces are images by themselves.
   bool seamless() const { return cube && !key.sampler.non_seamless_cube_map; }

@@ -279,14 +279,21 @@ TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Va
   return result;
 }
 
+/// Lanes whose instruction has no reference to compare with (kNoReference).
+static Value compares_nothing(const SamplerContext& c) {
+  assert(c.plan.compare_color && c.dref);
+  return c.ir.eq(c.ir.bits(c.dref), c.ir.ik(kNoReference));
+}
+
 TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
   const Ir& ir = c.ir;
   assert(c.plan.compare && c.dref && texel[0]);
+  const TexelComponent& component = c.plan.components[0];
   Value depth = texel[0], reference = c.dref, pass = nullptr;
-  if (c.plan.components[0].kind == ComponentKind::code) {
+  if (component.kind == ComponentKind::code) {
     // Fixed-point depth: codes compare as their values do, and dref is clamped to what they can be.
-    depth = emit_divide_by_maximum(ir, depth, c.plan.components[0].maximum);
-    reference = ir.fclamp(reference, ir.fk(0), ir.fk(1));
+    depth = emit_divide_by_maximum(ir, depth, component.maximum);
+    reference = ir.fclamp(reference, ir.fk(component.is_signed ? -1.0f : 0.0f), ir.fk(1));
   }
   switch (c.plan.key.sampler.compare_op) {
     case VK_COMPARE_OP_LESS:
@@ -316,14 +323,18 @@ TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
   }
   TexelValues result{};
   result[0] = ir.select(pass, ir.fk(1), ir.fk(0));
-  return result;
+  if (!c.plan.compare_color) return result;
+  // Of a colour what compares nothing has the texel.
+  TexelValues both = texel;
+  both[0] = ir.select(compares_nothing(c), texel[0], result[0]);
+  return both;
 }
 
 std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one_code) {
   const Ir& ir = c.ir;
   const SamplerPlan& plan = c.plan;
   const Value one = plan.integer ? ir.as_float(ir.ik(1)) : ir.fk(1), zero = ir.fk(0);
-  if (plan.compare) return {raw[0], zero, zero, one};
+  if (plan.compare && !plan.compare_color) return {raw[0], zero, zero, one};
   std::array<Value, 4> rgba;
   for (uint32_t k = 0; k < 4; ++k) {
     const TexelComponent& component = plan.components[k];
@@ -360,6 +371,11 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
         result[k] = rgba[k];
         break;
     }
+  }
+  if (plan.compare_color) {
+    const Value nothing = compares_nothing(c);
+    const std::array<Value, 4> compared = {raw[0], zero, zero, one};
+    for (uint32_t k = 0; k < 4; ++k) result[k] = ir.select(nothing, result[k], compared[k]);
   }
   return plan.convert ? convert_ycbcr(c, raw, result, one_code) : result;
 }

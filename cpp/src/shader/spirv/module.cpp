@@ -13,6 +13,7 @@
 #include "shader/spirv/newer_extensions.hpp"
 #include "shader/spirv/normalize.hpp"
 #include "shader/spirv/operands.hpp"
+#include "shader/spirv/tile_images.hpp"
 
 namespace tilegpu::shader {
 namespace {
@@ -601,7 +602,7 @@ void to_native_order(std::vector<uint32_t>& words) {
 
 Expected<std::unique_ptr<Module>> parse(std::vector<uint32_t> words, const std::string& entry_point) {
   auto module = std::make_unique<Module>();
-  module->words = normalized(std::move(words));
+  module->words = normalized(tile_images_as_inputs(std::move(words), false));
   Reader reader{.m = *module, .entry_name = entry_point};
   if (Status s = reader.split(); !s) return s.error();
   if (Status s = reader.read_declarations(); !s) return s.error();

@@ -1,0 +1,135 @@
+// tests/test_vulkan_vertex_attributes.cpp -- vertex attributes that are not there (VK_EXT_vertex_attribute_robustness), and such as
+// Vulkan 1.0 forbids: of another numeric type than the input, at any place and stride (VK_EXT_legacy_vertex_attributes). Oracle: zeros,
+// and the bits that the test put there.
+#include <array>
+
+#include "vulkan_fixture.hpp"
+
+using namespace tilegpu;
+using namespace tilegpu::test;
+
+namespace {
+
+constexpr uint32_t kSide_px = 4;
+constexpr VkRect2D kArea = {{0, 0}, {kSide_px, kSide_px}};
+constexpr VkFormat kColor = VK_FORMAT_R32G32B32A32_UINT;
+
+const char* const kFragment = R"(#version 450
+layout(location = 0) flat in uvec4 seen; layout(location = 0) out uvec4 o;
+void main() { o = seen; })";
+std::string vertex_of(const std::string& inputs, const std::string& seen) {
+  return "#version 450\n" + inputs + R"(layout(location = 0) flat out uvec4 seen;
+void main() { gl_Position = vec4((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex & 2) * 2 - 1, 0.5, 1); seen = )" +
+         seen + "; }";
+}
+
+struct Scene {
+  Program p;
+  PFN_vkCmdBeginRendering begin_rendering = nullptr;
+  PFN_vkCmdEndRendering end_rendering = nullptr;
+  PFN_vkCmdSetVertexInputEXT set_vertex_input = nullptr;
+  VkPipelineLayout layout = nullptr;
+  Program::MappedBuffer out{}, vertices{};
+  Program::BoundImage image{};
+
+  Scene(bool robust, bool legacy) {
+    VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT robustness{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT, nullptr, robust};
+    VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT old{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT,
+                                                          &robustness, legacy};
+    VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT input{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_INPUT_DYNAMIC_STATE_FEATURES_EXT,
+                                                             &old, VK_TRUE};
+    VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, &input, VK_TRUE};
+    p.remake_device({"VK_KHR_dynamic_rendering", "VK_EXT_vertex_input_dynamic_state", "VK_EXT_vertex_attribute_robustness",
+                     "VK_EXT_legacy_vertex_attributes"},
+                    &dynamic);
+    p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
+    p.load(set_vertex_input, "vkCmdSetVertexInputEXT");
+    layout = p.pipeline_layout({});
+    out = p.buffer(size_t{kSide_px} * kSide_px * 16, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+    vertices = p.buffer(64, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
+    for (uint32_t i = 0; i < 64; ++i) vertices.data[i] = static_cast<uint8_t>(i * 37 + 1);
+    image = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
+  }
+
+  VkPipeline pipeline(const std::string& vertex) {
+    return make_pipeline(p, vertex.c_str(), kFragment, layout, nullptr, 0, [&](VkGraphicsPipelineCreateInfo& info) {
+      static const VkPipelineRenderingCreateInfo rendering{VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, nullptr, 0, 1, &kColor};
+      static const VkDynamicState states[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR, VK_DYNAMIC_STATE_VERTEX_INPUT_EXT};
+      info.pNext = &rendering;
+      auto* dynamic = const_cast<VkPipelineDynamicStateCreateInfo*>(info.pDynamicState);
+      dynamic->dynamicStateCount = 3, dynamic->pDynamicStates = states;
+    });
+  }
+
+  /// What the first pixel holds of a draw with these attributes of the one binding; what is said stays in p.said.
+  std::array<uint32_t, 4> drawn(VkPipeline with, uint32_t stride_B, const std::vector<VkVertexInputAttributeDescription2EXT>& attributes) {
+    VkRenderingAttachmentInfo color{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
+    color.imageView = image.view, color.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
+    color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+    const VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO, nullptr, 0, kArea, 1, 0, 1, &color, nullptr, nullptr};
+    const VkVertexInputBindingDescription2EXT binding{
+        VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT, nullptr, 0, stride_B, VK_VERTEX_INPUT_RATE_VERTEX, 1};
+    const VkCommandBuffer c = p.begin();
+    const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
+    begin_rendering(c, &info);
+    p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
+    p.CmdSetViewport(c, 0, 1, &viewport), p.CmdSetScissor(c, 0, 1, &kArea);
+    set_vertex_input(c, 1, &binding, static_cast<uint32_t>(attributes.size()), attributes.data());
+    const VkDeviceSize from_B = 3;
+    p.CmdBindVertexBuffers(c, 0, 1, &vertices.buffer, &from_B);
+    p.CmdDraw(c, 3, 1, 0, 0);
+    end_rendering(c);
+    VkBufferImageCopy region{};
+    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
+    p.CmdCopyImageToBuffer(c, image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
+    p.run(c);
+    std::array<uint32_t, 4> texel{};
+    std::memcpy(texel.data(), out.data, sizeof texel);
+    return texel;
+  }
+};
+
+VkVertexInputAttributeDescription2EXT attribute(uint32_t location, VkFormat format, uint32_t offset_B) {
+  return {VK_STRUCTURE_TYPE_VERTEX_INPUT_ATTRIBUTE_DESCRIPTION_2_EXT, nullptr, location, 0, format, offset_B};
+}
+
+// Inputs that nothing feeds are zeros, those beside them are not; without the feature a warning says so.
+void test_missing(bool robust) {
+  Scene s(robust, false);
+  const VkPipeline with = s.pipeline(vertex_of(
+      "layout(location = 0) in uint there; layout(location = 1) in vec4 a; layout(location = 2) in ivec2 b; layout(location = 4) in mat2 "
+      "c;\n",
+      "uvec4(there, floatBitsToUint(a.x) + floatBitsToUint(a.w), uint(b.x + b.y), floatBitsToUint(c[0].x) + floatBitsToUint(c[1].y))"));
+  if (!CHECK(with)) return;
+  const std::array<uint32_t, 4> got = s.drawn(with, 4, {attribute(0, VK_FORMAT_R8_UINT, 0)});
+  CHECK(got[0] == s.vertices.data[3] && got[1] == 0 && got[2] == 0 && got[3] == 0);
+  const bool told = s.p.heard("no vertex attribute feeds that location");
+  CHECK(told == !robust);
+}
+
+// Bits of another type, at bytes 3 + 2 + 5 * vertex: the provoking vertex is the first.
+void test_legacy(bool legacy) {
+  Scene s(false, legacy);
+  const VkPipeline with =
+      s.pipeline(vertex_of("layout(location = 0) in float a; layout(location = 1) in int b; layout(location = 2) in uvec2 c;\n",
+                           "uvec4(floatBitsToUint(a), uint(b), c)"));
+  if (!CHECK(with)) return;
+  const std::array<uint32_t, 4> got =
+      s.drawn(with, 5, {attribute(0, VK_FORMAT_R32_UINT, 2), attribute(1, VK_FORMAT_R8_UINT, 1), attribute(2, VK_FORMAT_R32G32_SFLOAT, 6)});
+  uint32_t words[3] = {};
+  std::memcpy(&words[0], s.vertices.data + 5, 4), std::memcpy(&words[1], s.vertices.data + 9, 8);
+  CHECK(got[0] == words[0] && got[1] == s.vertices.data[4] && got[2] == words[1] && got[3] == words[2]);
+  const bool told = s.p.heard("use a format of that kind");
+  CHECK(told == !legacy);
+}
+
+}  // namespace
+
+int main() {
+  test_missing(false);
+  test_missing(true);
+  test_legacy(false);
+  test_legacy(true);
+  return finish("test_vulkan_vertex_attributes");
+}
