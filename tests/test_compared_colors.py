@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_input_attachments import FULL
 
 import tilegpu as tg
+from test_input_attachments import FULL
 from tilegpu.errors import ValidationError
 
 SIZE = (16, 16)
@@ -109,5 +109,5 @@ def test_integers_are_refused_by_name() -> None:
     pipe = device.pipeline(FULL, SAMPLE, color=["r32g32b32a32_sfloat"])
     out = device.image(SIZE, "r32g32b32a32_sfloat")
     stencil = device.image((4, 4), "d24_unorm_s8_uint").view(aspect="stencil")
-    with pytest.raises(ValidationError, match="integers are not compared|integer"), device.render_pass(color=out) as rp:
+    with pytest.raises(ValidationError, match=r"integers are not compared|integer"), device.render_pass(color=out) as rp:
         rp.draw(pipe, count=3, bind={"t": (stencil, device.sampler(compare="less"))})

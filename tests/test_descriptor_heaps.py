@@ -1,5 +1,5 @@
-"""One array of descriptors for views of all types, as layers over other interfaces keep their heaps: several variables at one binding, each of
-the type of some elements, and indices that are known as shaders run. What such an index does not reach may be of any type (Vulkan
+"""One array of descriptors for views of all types, as layers over other interfaces keep their heaps: several variables at one binding,
+each of the type of some elements, and indices that are known as shaders run. What such an index does not reach may be of any type (Vulkan
 specification, "Descriptor Set Layout": PARTIALLY_BOUND). Oracle: what the views hold.
 """
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_input_attachments import FULL
 
 import tilegpu as tg
+from test_input_attachments import FULL
 from tilegpu.errors import ValidationError
 
 SIZE = (8, 4)
@@ -59,7 +59,7 @@ def test_without_partially_bound_each_must_fit() -> None:
     layout = device.descriptor_set_layout({0: ("combined_image_sampler", 4)})
     pipe = device.pipeline(FULL, HEAP, color=["r8g8b8a8_unorm"], set_layouts={0: layout})
     out = device.image(SIZE, "r8g8b8a8_unorm")
-    with pytest.raises(ValidationError, match="type of the view of .* allowed is"), device.render_pass(color=out) as rp:
+    with pytest.raises(ValidationError, match=r"type of the view of .* allowed is"), device.render_pass(color=out) as rp:
         rp.draw(pipe, count=3, sets={0: device.descriptor_set(layout, bind={0: heap(device)})})
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import tilegpu as tg
 from test_input_attachments import (
     CONFIGURATIONS,
     DTYPE,
@@ -26,8 +28,6 @@ from test_input_attachments import (
     vertices,
 )
 from tile_image_modules import DEPTH, STENCIL, assembled, tile_image_module, tile_image_text
-
-import tilegpu as tg
 from tilegpu.errors import Error, ShaderError
 
 pytestmark = pytest.mark.filterwarnings("ignore::tilegpu.UnusedNameWarning")
@@ -217,8 +217,8 @@ void main() { o_color = subpassLoad(old); }"""
 
 def test_kinds_that_differ_are_an_error() -> None:
     with pytest.raises(Error, match=r"tile image 'old' \(location 0\) is of base type float.*r32_uint"):
-        tg.Device().pipeline(FULL, tile_image_module(PLAIN.replace("vec4 o", "uvec4 o").replace("= subpassLoad(old)", "= uvec4(subpassLoad(old))")),
-                             color=["r32_uint"])  # fmt: skip
+        text = PLAIN.replace("vec4 o", "uvec4 o").replace("= subpassLoad(old)", "= uvec4(subpassLoad(old))")
+        tg.Device().pipeline(FULL, tile_image_module(text), color=["r32_uint"])
 
 
 @pytest.mark.parametrize(("before", "after", "words"), [

@@ -245,8 +245,8 @@ def check_sampling(compares: bool | None, view: ImageView, sampler: Sampler, wha
     stencil = info.is_depth_stencil and view.numeric == "uint"
     if sampler.compares and (stencil or view.numeric in ("uint", "sint")):
         raise ValidationError(
-            f"{what}: the sampler has compare=, and image '{label}' has format {info.name}{', of which stencil is read' if stencil else ''}; "
-            "integers are not compared"
+            f"{what}: the sampler has compare=, and image '{label}' has format {info.name}"
+            f"{', of which stencil is read' if stencil else ''}; integers are not compared"
         )
     read = ", of which stencil is read" if stencil else ""
     sampler.require_filter(info, f"{what}: image '{label}' has format {info.name}{read}", stencil)
