@@ -60,7 +60,11 @@ Expected<Ptr<Pipeline>> create_pipeline(shader::Jit& jit, ResolveCache& cache, G
   const bool perhaps_smooth = info.rasterization.line_mode == VK_LINE_RASTERIZATION_MODE_RECTANGULAR_SMOOTH_EXT &&
                               (dynamic->has(DynamicState::primitive_topology) || dynamic->has(DynamicState::polygon_mode));
   const bool fixed = !(dynamic->bits & resolving_states().bits) && !perhaps_smooth;
-  auto resolved = fixed ? resolve(jit, *program, info, threads) : cache.find(jit, *program, info, threads);
+  // Nor is a guess made of vertex input that is still to come.
+  const bool guesses = !dynamic->has(DynamicState::vertex_input) || feeds_all_inputs(**program, info);
+  auto resolved = fixed     ? resolve(jit, *program, info, threads)
+                  : guesses ? cache.find(jit, *program, info, threads)
+                            : Expected<Ptr<const Resolved>>(Ptr<const Resolved>());
   if (fixed && !resolved) return resolved.error();
   // Of a state that is not fixed nothing is known to be wrong: the draw that comes with it will say so.
   return std::make_shared<Pipeline>(std::move(info), *dynamic, *program, fixed ? *resolved : nullptr);

@@ -107,6 +107,9 @@ Status check_program(Program& program);
 /// Everything in a state that a program can not be drawn with: vertex input, targets, samples.
 Status check_state(const Program& program, const GraphicsState& state);
 
+/// Whether each input of the vertex shader has an attribute.
+bool feeds_all_inputs(const Program& program, const GraphicsState& state);
+
 /// A topology that the program's stages don't take. Asked at draws: it may be dynamic.
 Status check_topology(const Program& program, const FixedFunctionState& state);
 

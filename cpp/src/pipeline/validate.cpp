@@ -489,6 +489,19 @@ Status forbidden_of(const Program& program) {
   return Ok{};
 }
 
+bool feeds_all_inputs(const Program& program, const GraphicsState& state) {
+  const Stage* vertex = program.find(VK_SHADER_STAGE_VERTEX_BIT);
+  if (!vertex) return true;
+  const auto fed = [&](uint32_t location) {
+    return std::any_of(state.vertex_attributes.begin(), state.vertex_attributes.end(),
+                       [&](const auto& a) { return a.location == location; });
+  };
+  for (const ReflectedVariable& input : vertex->reflection->inputs)
+    for (uint32_t l = input.location; input.used && l < input.location + locations_of(input.type); l++)
+      if (!fed(l)) return false;
+  return true;
+}
+
 Status check_state(const Program& program, const GraphicsState& state) {
   const Checker check{program};
   if (!program.primitives.meshes)
