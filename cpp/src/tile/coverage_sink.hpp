@@ -156,6 +156,9 @@ class BasicCoverageSink : public RecordTests<kCoarse, kFaint> {
       return;
     }
     prepare();
+    if (w_.draw.follows_late && w_.draw.test.far &&
+        hidden_blocks(w_.draw.test, depth_, block, w_.bin.origin_x_px + block_x * 4, w_.bin.origin_y_px + block_y * 4) & 1)
+      return count_hidden(pixels);
     uint16_t live[kMaxSamples];
     w_.draw.test.functions.block(w_.draw.test, depth_, block, w_.bin.origin_x_px + block_x * 4, w_.bin.origin_y_px + block_y * 4, masks,
                                  live);

@@ -44,8 +44,15 @@ void select_kept_blocks(const TileContext& t, CurrentDraw& d, BlockLists& lists,
   }
 }
 
+// Whether bounds follow what is written after shading, too. They hold without it, as depth only comes nearer; but then nothing that lies
+// behind alpha-tested leaves is hidden by more than its own pixels' tests. A modelled GPU's counts, and traces, have bounds of early tests.
+bool follows_late_writes(const TileContext& t, bool queued) {
+  const PassTraits& traits = t.shape.traits;
+  return !kTraced && t.bin.phase == Phase::ordinary && !queued && !traits.exact_kills && !traits.filtered;
+}
+
 // The tests before and after shading, as planned; bounds and filter end where depth may grow.
-void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, DepthBounds& bounds, BinFilter& filter) {
+void select_tests(const TileContext& t, const TestRules& rules, bool queued, CurrentDraw& d, DepthBounds& bounds, BinFilter& filter) {
   const tile_io::HostTile& tile = t.pass->tile;
   uint8_t* const memory = t.buffers.memory.data();
   int32_t* const far = bounds.enabled ? bounds.far.data() : nullptr;
@@ -57,7 +64,8 @@ void select_tests(const TileContext& t, const TestRules& rules, CurrentDraw& d, 
   d.test.positions = d.late_test.positions = positions_of(t, *d.state);
   d.test.window_far = bounds.window_far.data();
   d.test.stale = d.late_test.stale = &bounds.stale;
-  d.late_test.far = nullptr;  // what is written late leaves the bounds: they hold all the same, and traces find the same blocks hidden
+  d.follows_late = follows_late_writes(t, queued);
+  if (!d.follows_late) d.late_test.far = nullptr;
   if (bounds.broken) bounds.reset(INT32_MAX);
   bounds.broken = rules.breaks_far();
   if (!filter.tile.on()) return;
@@ -79,7 +87,7 @@ void select_state(Worker& w, const command::DrawState& state) {
                : plan_draw(w.shape.traits, state, rules, w.bin.phase, w.prepass.verdict, w.prepass.opaque_replay);
   d.rect = draw_rect(w, state);
   w.bin.place.cut(d.rect);
-  select_tests(w, rules, d, w.bounds, w.filter);
+  select_tests(w, rules, w.kill.on, d, w.bounds, w.filter);
   select_kept_blocks(w, d, w.lists, w.covers);
   d.wide_triangles = d.plan.coverage == Coverage::at_once ? wide_triangles(d.test) : nullptr;
   assert(d.wide_triangles || d.plan.coverage != Coverage::at_once);

@@ -343,6 +343,7 @@ uint64_t test_samples(const TestState& state, const PrimitiveDepth& p, uint32_t 
     pass |= static_cast<uint64_t>(passed) << 4 * s;
   }
   if (!kLate && state.ids) state.dirty[tile_pixel >> 4] |= pass != 0;
+  if (kLate && state.far && state.depth_write && pass) state.stale->add(tile_pixel >> 4);
   return pass;
 }
 

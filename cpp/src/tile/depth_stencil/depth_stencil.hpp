@@ -95,6 +95,15 @@ TestFunctions any_order_functions(const TestState& state);
 uint64_t test_late(const TestState& state, const PrimitiveDepth& primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px,
                    uint64_t covered, const float* depth, const uint32_t* stencil_reference);
 
+/// The same where nothing but the depth of the primitive's plane is tested, without a filter: by the functions of early tests.
+inline uint64_t test_late_depth(const TestState& state, const PrimitiveDepth& primitive, uint32_t tile_pixel, int32_t x_px, int32_t y_px,
+                                uint64_t covered) {
+  assert(!state.ids && !state.stencil_test && !state.bounds_test && !state.filter);
+  const uint64_t pass = state.functions.quad(state, primitive, tile_pixel, x_px, y_px, covered);
+  if (pass && state.far && state.depth_write) state.stale->add(tile_pixel >> 4);
+  return pass;
+}
+
 /// x, y pairs of the standard locations in pixels.
 const float* sample_positions(uint32_t samples);
 

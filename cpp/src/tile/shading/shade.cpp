@@ -30,6 +30,8 @@ inline void place_packet(FragmentArgs& args, i32x4 x_px, i32x4 y_px) {
 // The same four pixels for every sample.
 inline uint64_t spread(uint32_t pixels) { return pixels * 0x1111111111111111ull; }
 
+inline bool masks_outputs(const Shading& sh) { return sh.sample_mask_out || sh.alpha_to_coverage; }
+
 // Samples that the shader's mask and alpha leave of a quad: four pixels at once, sample by sample.
 uint64_t mask_of_outputs(const Shading& sh, const FragmentArgs& args, uint32_t sample_count, uint32_t quad) {
   assert(sample_count >= 1 && sample_count <= kMaxSamples);
@@ -121,15 +123,18 @@ PrimitiveDepth depth_of(const shader::PrimitiveSetup& primitive) {
   return depth;
 }
 
-// A block of one primitive, of which nothing but discards and the depth test decides: sixteen pixels at once. Here with one sample.
+// A block of one primitive, of which nothing but discards, masks and the depth test decides: sixteen pixels at once. Here with one sample.
 void finish_block(Packets& p, Results& r, const uint64_t* before) {
   FragmentArgs& args = p.args;
   const Shading& sh = p.shading;
   assert(sh.late_block && args.full_block && args.uniform_primitive && (args.tile_pixel[0] & 15) == 0);
   static_assert(shader::kMaxQuads == 4);
   const auto live = static_cast<uint32_t>(before[0] | before[1] << 4 | before[2] << 8 | before[3] << 12);
-  const uint32_t left = sh.discards ? live & args.alive : live;
+  uint32_t left = sh.discards ? live & args.alive : live;
   r.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(live & ~left));
+  if (masks_outputs(sh))
+    for (uint32_t q = 0; q < shader::kMaxQuads; q++)
+      left &= static_cast<uint32_t>(mask_of_outputs(sh, args, 1, q)) << 4 * q | ~(0xfu << 4 * q);
   uint32_t passed = 0;
   if (left) {
     passed = sh.late_test->functions.single(*sh.late_test, depth_of(*args.primitive[0]), args.tile_pixel[0] >> 4, args.x_px[0],
@@ -153,6 +158,7 @@ void finish_block_of_samples(const TileContext& t, Packets& p, Results& r, const
   for (uint32_t q = 0; q < shader::kMaxQuads; q++) {
     left[q] = sh.discards ? before[q] & spread(alive_pixels(args, q)) : before[q];
     r.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(covered_pixels(before[q]) & ~covered_pixels(left[q])));
+    if (left[q] && masks_outputs(sh)) left[q] &= mask_of_outputs(sh, args, t.shape.samples, q);
     any |= args.live_coverage[q] = left[q];
   }
   if (!any) return;
@@ -163,6 +169,7 @@ void finish_block_of_samples(const TileContext& t, Packets& p, Results& r, const
   }
   const TestState& test = *sh.late_test;
   test.functions.block(test, depth_of(*args.primitive[0]), args.tile_pixel[0] >> 4, args.x_px[0], args.y_px[0], covered, passed);
+  if (test.far && test.depth_write) test.stale->add(args.tile_pixel[0] >> 4);
   uint32_t samples = 0;
   any = 0;
   for (uint32_t q = 0; q < shader::kMaxQuads; q++) {
@@ -196,7 +203,7 @@ void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count,
       r.counters.fragments_discarded += static_cast<uint32_t>(std::popcount(ran & ~covered_pixels(live)));
       if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::discarded, before[q], live);
     }
-    if (sh.sample_mask_out || sh.alpha_to_coverage) {
+    if (masks_outputs(sh)) {
       const uint64_t all = live;
       live &= mask_of_outputs(sh, args, t.shape.samples, q);
       if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::masked, all, live);
@@ -205,8 +212,10 @@ void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count,
       const PrimitiveDepth depth = depth_of(*args.primitive[q]);
       const uint64_t all = live;
       const uint32_t tested = covered_pixels(live);
-      live = test_late(*sh.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
-                       sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
+      live = sh.late_depth
+                 ? test_late_depth(*sh.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live)
+                 : test_late(*sh.late_test, depth, args.tile_pixel[q], args.x_px[q], args.y_px[q], live,
+                             sh.shader_depth ? args.depth + 4 * q : nullptr, sh.shader_stencil ? args.stencil_out + 4 * q : nullptr);
       r.counters.fragments_late_killed += static_cast<uint32_t>(std::popcount(tested & ~covered_pixels(live)));
       if constexpr (kTraced) trace::left(*t.traced, q, FragmentStep::late_test, all, live);
     }
@@ -294,10 +303,10 @@ inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t co
   finish_packet(t, p, r, count, before);
 }
 
-// Nothing but discards and a plain depth test decides.
-bool takes_late_blocks(const Shading& sh, const TestState& test) {
-  return !sh.shader_depth && !sh.shader_stencil && !sh.sample_mask_out && !sh.alpha_to_coverage && !sh.smooth_lines &&
-         sh.keeps == Keeps::all && !sh.writes_ids && !sh.clears_ids && !test.bounds_test && !test.stencil_test && !test.filter;
+// Nothing but discards, masks of samples and a plain depth test decides.
+bool tests_late_depth(const Shading& sh, const TestState& test) {
+  return !sh.shader_depth && !sh.shader_stencil && !sh.smooth_lines && sh.keeps == Keeps::all && !sh.writes_ids && !sh.clears_ids &&
+         !test.bounds_test && !test.stencil_test && !test.filter;
 }
 
 void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Packets& p) {
@@ -359,7 +368,8 @@ void bind_shading(const TileContext& t, const LateTests& tests, Packets& p, Resu
   assert(!sh.late || (tests.test && tests.state == &state));
   sh.late_test = tests.test;
   sh.replay_ids = tests.replay_ids;
-  sh.late_block = sh.late && !sh.per_sample && t.shape.quads_per_packet == shader::kMaxQuads && takes_late_blocks(sh, *tests.test);
+  sh.late_depth = sh.late && tests_late_depth(sh, *tests.test);
+  sh.late_block = sh.late_depth && !sh.per_sample && t.shape.quads_per_packet == shader::kMaxQuads;
   sh.query = sh.counts ? call.query : -1;
   p.bound_draw = draw;
   if (t.buffers.equal && state.resolved->classification.reads_inputs) tile_io::expand_quads(t.pass->tile, t.buffers.memory.data());

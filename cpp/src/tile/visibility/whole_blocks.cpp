@@ -28,17 +28,21 @@ void write_depth(const TileContext& t, const BlockCovers& c, const PrimitiveDept
 }  // namespace
 
 void find_bounds(const TileShape& shape, const TestState& test, DepthBounds& bounds, BlockCovers& covers) {
-  assert(shape.samples == 1 && test.depth);
+  assert(test.depth && (shape.samples == 1 || !covers.active));
+  const size_t words = size_t{shape.samples} * 16;
   const uint32_t blocks = shape.blocks();
   for (uint32_t first = 0; first < blocks; first += 32) {
     const __m256i marks = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bounds.stale.block + first));
     for (uint32_t left = static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpgt_epi8(marks, _mm256_setzero_si256()))); left;
          left &= left - 1) {
       const uint32_t block = first + static_cast<uint32_t>(std::countr_zero(left));
-      const Ends both = ends(load8(test.depth + size_t{block} * 16), load8(test.depth + size_t{block} * 16 + 8));
+      const uint32_t* const depth = test.depth + block * words;
+      i32x8 most = load8(depth);
+      for (size_t at = 8; at + 8 < words; at += 8) most = maximum(most, load8(depth + at));
+      const Ends both = ends(most, load8(depth + words - 8));
       bounds.far[block] = both.most;
       // `far` holds when depth comes nearer, `near` does not: it is known only while the draw keeps it.
-      if (covers.active) covers.near[block] = test.near ? both.least : kNearUnknown;
+      if (covers.active) covers.near[block] = test.near ? both.least : kNearUnknown;  // one sample
     }
   }
   bounds.stale.clear();

@@ -27,7 +27,8 @@ CoverSides hold_blocks(const TileContext& t, const TestState& test, BlockCovers&
 /// test with bounds; nothing is held where `test` has no near ones. A bound of the window's own comes first.
 CoverSides cover_window(const TileContext& t, const TestState& test, BlockCovers& covers, const PrimitiveDepth& p, int32_t block_x,
                         int32_t block_y, uint32_t full, uint32_t part);
-/// One sample: bounds of the blocks that small and medium triangles wrote to, before a large one asks them.
+/// Bounds of the blocks that small and medium triangles of one sample wrote to, and that were written after shading, before a large one
+/// asks them.
 void find_bounds(const TileShape& shape, const TestState& test, DepthBounds& bounds, BlockCovers& covers);
 inline void refresh_bounds(const TileShape& shape, const TestState& test, DepthBounds& bounds, BlockCovers& covers) {
   if (bounds.stale.any) find_bounds(shape, test, bounds, covers);

@@ -69,6 +69,7 @@ struct Shading : ShadePlan {
   const shader::CodeSlot* wanted = nullptr;   // code that whole blocks could use, if it were there
   bool simple = false;                        // is_simple(): outputs go straight to the epilogue
   int32_t query = -1;                         // counted after shading
+  bool late_depth = false;                    // with `late`: nothing but masks and a plain depth test decides
   bool late_block = false;                    // with `late`: a block of one primitive is tested at once
   const TestState* late_test = nullptr;       // with `late`
   uint32_t replay_ids = 0;                    // with Keeps::not_overdrawn: numbers above are of later primitives
