@@ -56,6 +56,16 @@ void clear_ids(uint32_t* ids, uint32_t samples, uint32_t tile_pixel, uint64_t li
     if (const uint32_t bits = live >> 4 * s & 0xf) store(ids, ~expand4(bits) & load4(ids));
 }
 
+// The same of a block, by masks of its samples.
+void clear_block_ids(uint32_t* ids, uint32_t samples, uint32_t block, const uint16_t* live) {
+  ids += size_t{block} * samples * 16;
+  for (uint32_t s = 0; s < samples; s++, ids += 16) {
+    if (!live[s]) continue;
+    store(ids, ~expand8(live[s] & 0xffu) & load8(ids));
+    store(ids + 8, ~expand8(uint32_t{live[s]} >> 8) & load8(ids + 8));
+  }
+}
+
 // Before the epilogue: quads of which all samples are written alike keep one; those that were equal and will not be are expanded.
 // The epilogue then sees the first sample's coverage alone, or all of it. A packet holds a place once.
 inline void keep_once(const TileContext& t, Packets& p, uint32_t count) {
@@ -124,7 +134,7 @@ PrimitiveDepth depth_of(const shader::PrimitiveSetup& primitive) {
 }
 
 // A block of one primitive, of which nothing but discards, masks and the depth test decides: sixteen pixels at once. Here with one sample.
-void finish_block(Packets& p, Results& r, const uint64_t* before) {
+void finish_block(const TileContext& t, Packets& p, Results& r, const uint64_t* before) {
   FragmentArgs& args = p.args;
   const Shading& sh = p.shading;
   assert(sh.late_block && args.full_block && args.uniform_primitive && (args.tile_pixel[0] & 15) == 0);
@@ -145,6 +155,8 @@ void finish_block(Packets& p, Results& r, const uint64_t* before) {
   if (!passed) return;
   const auto samples = static_cast<uint32_t>(std::popcount(passed));
   if (sh.query >= 0) r.query_samples[static_cast<uint32_t>(sh.query)] += samples;
+  const auto written = static_cast<uint16_t>(passed);
+  if (sh.clears_ids) clear_block_ids(t.buffers.ids, 1, args.tile_pixel[0] >> 4, &written);
   if (!sh.slice) r.counters.samples_written += samples;
   if (sh.epilogue) sh.epilogue(&args);
 }
@@ -179,6 +191,7 @@ void finish_block_of_samples(const TileContext& t, Packets& p, Results& r, const
     samples += static_cast<uint32_t>(std::popcount(live));
   }
   if (sh.query >= 0) r.query_samples[static_cast<uint32_t>(sh.query)] += samples;
+  if (sh.clears_ids) clear_block_ids(t.buffers.ids, t.shape.samples, args.tile_pixel[0] >> 4, passed);
   if (!sh.slice) r.counters.samples_written += samples;
   if (!sh.epilogue || !any) return;
   if (sh.checks_once) keep_once(t, p, shader::kMaxQuads);
@@ -191,7 +204,7 @@ void finish_packet(const TileContext& t, Packets& p, Results& r, uint32_t count,
   const Shading& sh = p.shading;
   if constexpr (!kTraced)
     if (sh.late_block && args.full_block && args.uniform_primitive)
-      return t.shape.samples == 1 ? finish_block(p, r, before) : finish_block_of_samples(t, p, r, before);
+      return t.shape.samples == 1 ? finish_block(t, p, r, before) : finish_block_of_samples(t, p, r, before);
   if (sh.smooth_lines) multiply_areas(args, count);
   uint64_t any = 0;
   for (uint32_t q = 0; q < count; q++) {
@@ -305,8 +318,8 @@ inline void run_packet(const TileContext& t, Packets& p, Results& r, uint32_t co
 
 // Nothing but discards, masks of samples and a plain depth test decides.
 bool tests_late_depth(const Shading& sh, const TestState& test) {
-  return !sh.shader_depth && !sh.shader_stencil && !sh.smooth_lines && sh.keeps == Keeps::all && !sh.writes_ids && !sh.clears_ids &&
-         !test.bounds_test && !test.stencil_test && !test.filter;
+  return !sh.shader_depth && !sh.shader_stencil && !sh.smooth_lines && sh.keeps == Keeps::all && !sh.writes_ids && !test.bounds_test &&
+         !test.stencil_test && !test.filter;
 }
 
 void choose_shading(const PassTraits& pass, const command::DrawState& state, const ShadeMoment& moment, Packets& p) {
