@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib.machinery
 import importlib.util
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 from tilegpu.errors import Error, ValidationError
 from tilegpu.files import input_problem, place
@@ -27,10 +28,19 @@ class UnknownSceneError(Error, KeyError):
     __str__ = Exception.__str__  # KeyError's is in quotes
 
 
-def _load_module(path: Path, name: str) -> ModuleType:
+class _Anew(importlib.machinery.SourceFileLoader):
+    """Compiles the file each time and leaves nothing beside it: Python knows bytecode by the file's size and the second in which it was
+    written, so that of two edits in one second the first would be run."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def _load_module(path: Path, name: str, loader: _Anew | None = None) -> ModuleType:
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     if spec is None or spec.loader is None:
         raise ImportError(f"tilegpu: cannot import sample {path}")
     module = importlib.util.module_from_spec(spec)
@@ -88,7 +98,7 @@ def load_file(path: Path, name: str = "") -> Scene:
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
     try:
-        module = _load_module(path, key)
+        module = _load_module(path, key, _Anew(key, str(path)))
     except (Exception, SystemExit) as error:
         raise error_in(path, error, "running the file") from error
     return scene_of(module, name, path)
