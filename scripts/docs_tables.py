@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import importlib
 import re
 import sys
@@ -289,7 +290,8 @@ def profiles() -> str:
     return markdown(("profile", "hidden-surface removal by default"), rows)
 
 
-def error_classes() -> list[tuple[str, str, str]]:
+@functools.cache  # every module of the package is parsed for it, and pages ask many times
+def error_classes() -> tuple[tuple[str, str, str], ...]:
     """Name, module and first paragraph of every class of the package that derives from an exception or a warning, the front end's first."""
     package = Path(tg.__file__).parent
     found = []
@@ -300,7 +302,7 @@ def error_classes() -> list[tuple[str, str, str]]:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and re.search("Error|Warning|Exception", bases):
                 first = (ast.get_docstring(node) or "").partition("\n\n")[0]
                 found.append((node.name, "tilegpu" if module == "tilegpu.errors" else module, re.sub(r"\s+", " ", first)))
-    return sorted(found, key=lambda row: (row[1] != "tilegpu", row[1]))
+    return tuple(sorted(found, key=lambda row: (row[1] != "tilegpu", row[1])))
 
 
 def errors() -> str:

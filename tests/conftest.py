@@ -1,7 +1,8 @@
-"""Fixtures that several test files use: OpenGL, a display."""
+"""Fixtures that several test files use (OpenGL, a display), and what makes the suite's processes cheap."""
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -9,14 +10,29 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from hypothesis import settings
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Bytecode: where the environment forbids to write it (PYTHONDONTWRITEBYTECODE, as in many containers), each of the suite's processes would
+# compile all that it imports, half a second each, and each of pytest's workers all test files. It is kept in the build folder then.
+# Before what follows is imported: workers and programs that tests start inherit the environment.
+if sys.dont_write_bytecode:
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(REPOSITORY / "build" / "pycache"))
+
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 # How long one example takes is a matter of the machine, and of what else it does: under an emulator 200 ms are none.
 settings.register_profile("tilegpu", deadline=None)
 settings.load_profile("tilegpu")
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests are made of stays to the end: the garbage collector, which would go through it again and again, has not
+    to look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
