@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.sanitized import ENVIRONMENT
 
 import tilegpu as tg
 from tilegpu.cli import main
@@ -188,7 +189,7 @@ def test_a_browser_opens_it(page: Path, tmp_path: Path) -> None:
         done = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}", "--virtual-time-budget=500",
              "--window-size=1280,2000", "--dump-dom", address],
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=60, env=ENVIRONMENT,
         )  # fmt: skip
         assert done.returncode == 0
         return done.stdout

@@ -6,6 +6,7 @@ import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -25,14 +26,20 @@ def generator() -> ModuleType:
     return module
 
 
-def test_generated_files_are_current(generator: ModuleType) -> None:
+@pytest.fixture(scope="module")
+def registry(generator: ModuleType) -> Any:
+    """Of the version that the committed tables are of: a tree that built nothing yet may find an older one of the system's."""
     if not generator.REGISTRY.is_file():
         pytest.skip("libvulkan-dev is not installed")
-    made = generator.generate(generator.REGISTRY)
-    version = re.compile(r"header version (\d+)")
-    committed = (ICD / "generated" / "commands.hpp").read_text()
-    if version.findall(committed) != version.findall(made["commands.hpp"]):
+    read = generator.read(generator.REGISTRY)
+    if f"header version {read.header};" not in (ICD / "generated" / "commands.hpp").read_text():
         pytest.skip("the registry here is of another version than the committed tables")
+    return read
+
+
+@pytest.mark.usefixtures("registry")
+def test_generated_files_are_current(generator: ModuleType) -> None:
+    made = generator.generate(generator.REGISTRY)
     assert {path.name for path in (ICD / "generated").glob("[!.]*")} == set(made)
     for name, text in made.items():
         assert (ICD / "generated" / name).read_text() == text, f"{name} is stale; run scripts/generate_icd.py"
@@ -45,15 +52,12 @@ def test_every_definition_is_a_command_of_the_registry() -> None:
         assert set(defined) <= declared, path.name
 
 
-def test_listed_extensions_have_their_commands(generator: ModuleType) -> None:
+def test_listed_extensions_have_their_commands(generator: ModuleType, registry: Any) -> None:
     """Each device command of an extension that the capabilities list is defined: what is listed works."""
-    if not generator.REGISTRY.is_file():
-        pytest.skip("libvulkan-dev is not installed")
     listed = set(re.findall(r"Extension::((?:KHR|EXT)_\w+)", (ICD / "capabilities.cpp").read_text()))
     defined = {
         name for path in ICD.rglob("*.cpp") for name in re.findall(r"VKAPI_CALL (\w+)\(", path.read_text()) if "generated" not in str(path)
     }
-    registry = generator.read(generator.REGISTRY)
     for command in registry.commands.values():
         if not any(extension[3:] in listed for extension in command.extensions):
             continue

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image as Pillow
 from tests.interrupts import ctrl_c
+from tests.sanitized import SANITIZED
 
 import tilegpu as tg
 
@@ -64,7 +65,9 @@ def test_ctrl_c_ends_what_one_task_workgroup_starts(threads: int) -> None:
     ("suffix", "format"), [("gif", "r8g8b8a8_unorm"), ("webp", "r8g8b8a8_unorm"), ("bmp", "r16g16b16a16_sfloat"), ("png", "r8g8b8a8_snorm")]
 )
 def test_saving_a_large_picture_looks_at_signals(suffix: str, format: str, tmp_path: Path) -> None:
-    """All the time, not between steps of seconds. Counted in processor time: the machine may have other work. The file is the whole one."""
+    """All the time, not between steps of seconds. Counted in processor time: the machine may have other work. The file is the whole one.
+
+    What the machine does besides makes each step take longer, by its caches and its other half: a step that is long is long three times."""
     dev = tg.Device(threads=1)
     side = 4096
     image = dev.image((side, side), format)
@@ -73,20 +76,31 @@ def test_saving_a_large_picture_looks_at_signals(suffix: str, format: str, tmp_p
     dev.clear(small, (0.1, 0.2, 0.3, 1))
     small.save(tmp_path / f"small.{suffix}")  # what is loaded and compiled once
     image.numpy()
-    looks = [time.process_time()]
-    handler = signal.signal(signal.SIGPROF, lambda number, frame: looks.append(time.process_time()))
-    signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
-    try:
-        image.save(tmp_path / f"large.{suffix}")
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, handler)
-    looks.append(time.process_time())
-    longest = max(b - a for a, b in itertools.pairwise(looks))
-    assert longest < max(0.12, 0.2 * (looks[-1] - looks[0]))  # a step between which nobody looks is nearly all of it
-    with Pillow.open(tmp_path / f"large.{suffix}") as whole, Pillow.open(tmp_path / f"small.{suffix}") as part:
-        assert whole.size == (side, side) and whole.mode == part.mode
-        pixels = np.asarray(whole.convert("RGBA"))
+
+    def longest_and_whole() -> tuple[float, float]:
+        """Seconds of the longest step between two looks, and of all."""
+        looks = [time.process_time()]
+        handler = signal.signal(signal.SIGPROF, lambda number, frame: looks.append(time.process_time()))
+        signal.setitimer(signal.ITIMER_PROF, 0.005, 0.005)
+        try:
+            image.save(tmp_path / f"large.{suffix}")
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            signal.signal(signal.SIGPROF, handler)
+        looks.append(time.process_time())
+        return max(b - a for a, b in itertools.pairwise(looks)), looks[-1] - looks[0]
+
+    said = []
+    for _ in range(3):
+        longest, whole = longest_and_whole()
+        said.append(f"{longest:.3f} of {whole:.3f} s")
+        if longest < max(0.5 if SANITIZED else 0.12, 0.2 * whole):  # a step between which nobody looks is nearly all of it
+            break
+    else:
+        pytest.fail(", ".join(said))
+    with Pillow.open(tmp_path / f"large.{suffix}") as large, Pillow.open(tmp_path / f"small.{suffix}") as part:
+        assert large.size == (side, side) and large.mode == part.mode
+        pixels = np.asarray(large.convert("RGBA"))
         assert (pixels == np.asarray(part.convert("RGBA"))[0, 0]).all()
 
 
