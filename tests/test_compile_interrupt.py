@@ -17,10 +17,10 @@ import tilegpu as tg
 PATHS = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 
 HEAD = "#version 450\nlayout(local_size_x = 32) in; layout(std430, binding = 0) buffer Data { uint data[]; };\n"
-# Half a minute of LLVM's time and more: each load is one of each lane.
+# Ten seconds of LLVM's time and more: each load is one of each lane.
 LONG = HEAD + (
     "void main() { uint x = data[gl_GlobalInvocationID.x];"
-    + "".join(f"x = x * {2 * k + 1}u + data[x & 15u];\n" for k in range(2000))
+    + "".join(f"x = x * {2 * k + 1}u + data[x & 15u];\n" for k in range(2500))
     + "data[gl_GlobalInvocationID.x] = x; }"
 )
 SHORT = HEAD + "void main() { data[gl_GlobalInvocationID.x] += 1u; }"
@@ -32,7 +32,7 @@ def interrupted() -> list[int]:
     words = tg.compile_glsl(LONG, "compute")
     data = dev.buffer(np.zeros(64, "u4"))
     dev.dispatch(dev.compute_pipeline(SHORT), 1, bind={"Data": data})
-    with ctrl_c(1.5, 8):
+    with ctrl_c(1.5, 6):
         dev.compute_pipeline(words)
     dev.dispatch(dev.compute_pipeline(SHORT.replace("1u", "2u")), 1, bind={"Data": data})
     return data.numpy()[:32].tolist()

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace tilegpu::shader {
 namespace {
@@ -26,7 +27,12 @@ std::optional<int64_t> splat_of(Value v) {
 
 /// How much a vector grows from each lane to the next, modulo 2^32.
 struct Steps {
+  struct Known {
+    std::optional<uint32_t> step;
+    int depth;  // to which it was looked for: where there is none
+  };
   std::unordered_map<Value, uint32_t> assumed;  // of OpPhi that are being looked at
+  std::unordered_map<Value, Known> known;       // under what is assumed: a value may be reached by many ways
   bool clamped = false;                         // some part that grows was: the step is one that it may have
 
   std::optional<uint32_t> of_constant(Value v) const {
@@ -68,9 +74,11 @@ struct Steps {
         step = of(LLVMGetIncomingValue(v, k), depth - 1);
     if (!step) return std::nullopt;
     assumed[v] = *step;
+    auto before = std::exchange(known, {});
     bool all = true;
     for (unsigned k = 0; k < count && all; ++k) all = of(LLVMGetIncomingValue(v, k), depth - 1) == step;
     assumed.erase(v);
+    known = std::move(before);
     return all ? step : std::nullopt;
   }
   static bool uses(Value v, Value wanted, int depth) {
@@ -83,6 +91,14 @@ struct Steps {
 
   std::optional<uint32_t> of(Value v, int depth) {
     if (depth <= 0 || Ir::lanes_of(v) < 2 || !Ir::is_integer(v) || Ir::bits_of(v) != 32) return std::nullopt;
+    if (const auto found = known.find(v); found != known.end() && (found->second.step || found->second.depth >= depth))
+      return found->second.step;
+    const std::optional<uint32_t> step = looked_for(v, depth);
+    known[v] = {step, depth};
+    return step;
+  }
+
+  std::optional<uint32_t> looked_for(Value v, int depth) {
     if (LLVMIsAUndefValue(v)) return 0;
     if (LLVMIsConstant(v)) return of_constant(v);
     if (!LLVMIsAInstruction(v)) return std::nullopt;
