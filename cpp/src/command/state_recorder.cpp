@@ -94,6 +94,12 @@ bool StateRecorder::set_vertex_input(std::span<const VkVertexInputBindingDescrip
   return note(S::vertex_input, changed);
 }
 
+static DynamicStates needed_by(const Pipeline& pipeline, const GraphicsState& state) {
+  const pipeline::Program& program = pipeline.program();
+  const pipeline::Stage* fragment = program.fragment();
+  return pipeline::needed_states(state, pipeline.dynamic(), program.primitives, fragment && fragment->traits.reads_front_facing);
+}
+
 // What is set binding by binding, or attachment by attachment, must be there for all that the pipeline has.
 Status StateRecorder::check_parts() const {
   const DynamicStates dynamic = pipeline_->dynamic();
@@ -104,7 +110,7 @@ Status StateRecorder::check_parts() const {
       if (std::none_of(strides_.begin(), strides_.end(), [&](const auto& s) { return s.binding == binding.binding; }))
         return invalid(who + "VK_DYNAMIC_STATE_VERTEX_INPUT_BINDING_STRIDE to the command buffer, and binding " +
                        std::to_string(binding.binding) + " has no stride; bind it with bind_vertex_buffer2");
-  const DynamicStates needed = pipeline::needed_states(state_, dynamic, pipeline_->program().primitives);
+  const DynamicStates needed = needed_by(*pipeline_, state_);
   const auto attachments = [&](S which) { return set_.has(which) ? attachments_set_[static_cast<size_t>(which)] : 0; };
   for (const S which : {S::color_blend_enable, S::color_blend_equation, S::color_blend_advanced, S::color_write_mask}) {
     if (!needed.has(which)) continue;
@@ -149,7 +155,7 @@ Status StateRecorder::take() {
   auto& attachments = state_.blend.attachments;
   if (attachments.size() > pipeline_->info().color_formats.size() && dynamic.bits & pipeline::resolving_states().bits)
     attachments.assign(attachments.begin(), attachments.begin() + pipeline_->info().color_formats.size());
-  DynamicStates missing{pipeline::needed_states(state_, dynamic, pipeline_->program().primitives).bits & ~set_.bits};
+  DynamicStates missing{needed_by(*pipeline_, state_).bits & ~set_.bits};
   if ((dynamic.bits & kBlending.bits) == kBlending.bits && set_.bits & kBlending.bits) missing.bits &= ~kBlending.bits;
   if (!missing.bits) return check_parts();
   return invalid("pipeline '" + pipeline_->info().label + "' leaves " + pipeline::names_of(missing) +

@@ -22,6 +22,7 @@ void VKAPI_CALL CmdBindPipeline(VkCommandBuffer commandBuffer, VkPipelineBindPoi
   if (shaders.in_use) shaders.graphics = {}, shaders.in_use = false;  // none is bound any more
   shaders.colors_lost = true;
   shaders.given.bits &= pipeline->core->dynamic().bits;  // of others its own values hold
+  if (pipeline->optional.bits & ~shaders.given.bits) set_defaults(commandBuffer, {pipeline->optional.bits & ~shaders.given.bits});
   shaders.viewports_fixed |= !pipeline->viewports.empty(), shaders.scissors_fixed |= !pipeline->scissors.empty();
   if (!pipeline->viewports.empty()) record(commandBuffer, core.set_viewport_with_count(pipeline->viewports));
   if (!pipeline->scissors.empty()) record(commandBuffer, core.set_scissor_with_count(pipeline->scissors));

@@ -397,4 +397,59 @@ void VKAPI_CALL CmdSetShadingRateImageEnableNV(VkCommandBuffer commandBuffer, Vk
 void VKAPI_CALL CmdSetRepresentativeFragmentTestEnableNV(VkCommandBuffer commandBuffer, VkBool32) { not_ours(commandBuffer); }
 void VKAPI_CALL CmdSetCoverageReductionModeNV(VkCommandBuffer commandBuffer, VkCoverageReductionModeNV) { not_ours(commandBuffer); }
 
+// --- states that need not be set
+
+DynamicStates optional_states(const VkDevice_T& device, VkShaderStageFlags stages) {
+  using S = DynamicState;
+  const Features& f = device.features;
+  const ExtensionSet& extensions = device.extensions;
+  DynamicStates out;
+  const auto unless = [&](bool wanted, std::initializer_list<S> which) {
+    for (const S state : which)
+      if (!wanted) out.add(state);
+  };
+  const bool vertex = stages & VK_SHADER_STAGE_VERTEX_BIT, geometry = stages & VK_SHADER_STAGE_GEOMETRY_BIT;
+  const bool fragment = stages & VK_SHADER_STAGE_FRAGMENT_BIT;
+  unless(f.depthClipEnable, {S::depth_clip_enable});
+  unless(f.depthClipControl, {S::depth_clip_negative_one_to_one});
+  unless(f.depthClamp, {S::depth_clamp_enable});
+  unless(f.depthClampControl, {S::depth_clamp_range});
+  unless(f.depthBounds, {S::depth_bounds_test_enable, S::depth_bounds});
+  unless(f.alphaToOne, {S::alpha_to_one_enable});
+  unless(f.logicOp && fragment, {S::logic_op_enable, S::logic_op});
+  unless(extensions.has(Extension::EXT_sample_locations), {S::sample_locations_enable, S::sample_locations});
+  unless(extensions.has(Extension::EXT_conservative_rasterization),
+         {S::conservative_rasterization_mode, S::extra_primitive_overestimation_size});
+  unless(extensions.has(Extension::EXT_provoking_vertex) && vertex, {S::provoking_vertex_mode});
+  unless(f.stippledRectangularLines || f.stippledBresenhamLines || f.stippledSmoothLines,
+         {S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple});
+  unless(f.pipelineFragmentShadingRate && fragment, {S::fragment_shading_rate});
+  unless(f.geometryStreams && geometry, {S::rasterization_stream});
+  // Those of pipelines are off where nobody set them, too.
+  unless(false, {S::discard_rectangle, S::discard_rectangle_enable, S::discard_rectangle_mode});
+  return out;
+}
+
+void set_defaults(VkCommandBuffer commands, DynamicStates which) {
+  using S = DynamicState;
+  tilegpu::CommandBuffer& core = *commands->core;
+  const auto unset = [&](S state) { return which.has(state); };
+  if (unset(S::depth_clip_enable)) core.set_depth_clip_enable(true);
+  if (unset(S::depth_clip_negative_one_to_one)) core.set_depth_clip_negative_one_to_one(false);
+  if (unset(S::depth_clamp_enable)) core.set_depth_clamp_enable(false);
+  if (unset(S::depth_clamp_range)) core.set_depth_clamp_range(false, 0, 1);
+  if (unset(S::depth_bounds_test_enable)) core.set_depth_bounds_test_enable(false);
+  if (unset(S::alpha_to_one_enable)) core.set_alpha_to_one_enable(false);
+  if (unset(S::logic_op_enable)) core.set_logic_op_enable(false);
+  if (unset(S::sample_locations_enable)) core.set_sample_locations_enable(false);
+  if (unset(S::conservative_rasterization_mode)) core.set_conservative_rasterization_mode(VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT);
+  if (unset(S::provoking_vertex_mode)) core.set_provoking_vertex_mode(VK_PROVOKING_VERTEX_MODE_FIRST_VERTEX_EXT);
+  if (unset(S::line_rasterization_mode)) core.set_line_rasterization_mode(VK_LINE_RASTERIZATION_MODE_DEFAULT);
+  if (unset(S::line_stipple_enable)) core.set_line_stipple_enable(false);
+  constexpr auto kKeep = VK_FRAGMENT_SHADING_RATE_COMBINER_OP_KEEP_KHR;
+  if (unset(S::fragment_shading_rate)) record(commands, core.set_fragment_shading_rate({1, 1}, {kKeep, kKeep}));
+  if (unset(S::rasterization_stream)) record(commands, core.set_rasterization_stream(0));
+  // The rest (depth bounds, a logical operation, locations) nobody looks at where its test is off.
+}
+
 }  // namespace tilegpu::icd

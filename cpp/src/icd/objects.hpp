@@ -267,6 +267,7 @@ struct VkPipeline_T {
   std::vector<VkViewport> viewports;
   std::vector<VkRect2D> scissors;
   tilegpu::DynamicStates dynamic_colors;  ///< of its dynamic states, those of colours
+  tilegpu::DynamicStates optional;        ///< of its dynamic states, those that need not be set (icd/dynamic_state.hpp)
   std::unique_ptr<const tilegpu::icd::PipelineParts> library = nullptr;
 };
 struct VkShaderEXT_T {

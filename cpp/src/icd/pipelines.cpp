@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "icd/debug_utils.hpp"
+#include "icd/dynamic_state.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/pipeline_library.hpp"
@@ -517,7 +518,7 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
   if (Status ok = take_parts(device, in, discards_all(all.info), own); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
   add_parts(all, own);
   if (is_library(in)) {
-    *out = new VkPipeline_T{nullptr, nullptr, {}, {}, {}, std::make_unique<const PipelineParts>(std::move(all))};
+    *out = new VkPipeline_T{nullptr, nullptr, {}, {}, {}, {}, std::make_unique<const PipelineParts>(std::move(all))};
     return VK_SUCCESS;
   }
   const bool meshes = std::any_of(all.info.stages.begin(), all.info.stages.end(), [](const ShaderStage& stage) {
@@ -529,10 +530,14 @@ VkResult create(VkDevice device, const VkGraphicsPipelineCreateInfo& in, VkPipel
     return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
                 "pipeline: parts are missing: " + names_of(needed & ~all.parts) + "; give them here or by a library");
   drop_missing_tests(all.info);
+  VkShaderStageFlags stages = 0;
+  for (const ShaderStage& stage : all.info.stages)
+    if (stage.module) stages |= stage.module->reflection().stage;
   if (in.layout) all.info.layout = in.layout->core;
   auto core = device->core->create_pipeline(std::move(all.info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  *out = new VkPipeline_T{*core, nullptr, std::move(all.viewports), std::move(all.scissors), all.dynamic_colors};
+  const DynamicStates optional{optional_states(*device, stages).bits & (*core)->dynamic().bits};
+  *out = new VkPipeline_T{*core, nullptr, std::move(all.viewports), std::move(all.scissors), all.dynamic_colors, optional};
   return VK_SUCCESS;
 }
 

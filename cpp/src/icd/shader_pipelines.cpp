@@ -114,34 +114,6 @@ constexpr DynamicStates kAll{((uint64_t{1} << kDynamicStates) - 1) & ~states({S:
 
 Error wrong(const std::string& text) { return {VK_ERROR_VALIDATION_FAILED_EXT, "draw with shader objects: " + text}; }
 
-/// Vulkan asks for some states only where a feature or an extension is enabled, or a stage is there. Else the default holds, unless the
-/// command buffer sets another.
-DynamicStates optional_states(const VkDevice_T& device, const BoundShaders& bound) {
-  const Features& f = device.features;
-  const ExtensionSet& extensions = device.extensions;
-  DynamicStates out;
-  const auto unless = [&](bool wanted, DynamicStates which) { out.bits |= wanted ? 0 : which.bits; };
-  const bool fragment = bound.graphics[kFragment] != nullptr;
-  const bool stipples = f.stippledRectangularLines || f.stippledBresenhamLines || f.stippledSmoothLines;
-  unless(f.depthClipEnable, states({S::depth_clip_enable}));
-  unless(f.depthClipControl, states({S::depth_clip_negative_one_to_one}));
-  unless(f.depthClamp, states({S::depth_clamp_enable}));
-  unless(f.depthClampControl, states({S::depth_clamp_range}));
-  unless(f.depthBounds, states({S::depth_bounds_test_enable, S::depth_bounds}));
-  unless(f.alphaToOne, states({S::alpha_to_one_enable}));
-  unless(f.logicOp && fragment, states({S::logic_op_enable, S::logic_op}));
-  unless(extensions.has(Extension::EXT_sample_locations), states({S::sample_locations_enable, S::sample_locations}));
-  unless(extensions.has(Extension::EXT_conservative_rasterization),
-         states({S::conservative_rasterization_mode, S::extra_primitive_overestimation_size}));
-  unless(extensions.has(Extension::EXT_provoking_vertex) && bound.graphics[kVertex], states({S::provoking_vertex_mode}));
-  unless(stipples, states({S::line_rasterization_mode, S::line_stipple_enable, S::line_stipple}));
-  unless(f.pipelineFragmentShadingRate && fragment, states({S::fragment_shading_rate}));
-  unless(f.geometryStreams && bound.graphics[kGeometry], states({S::rasterization_stream}));
-  // Those of pipelines are off where nobody set them, too.
-  out.bits |= states({S::discard_rectangle, S::discard_rectangle_enable, S::discard_rectangle_mode}).bits;
-  return out;
-}
-
 std::string name_of(const ShaderObject& shader) {
   return std::string(pipeline::stage_name(shader.stage)) + " shader '" + shader.label + "'";
 }
@@ -285,7 +257,10 @@ Status take_shaders(VkCommandBuffer commands) {
   assert(bound.in_use && commands->device->shader_pipelines);
   if (Status ok = check_pass(*commands); !ok) return ok;
   if (Status ok = check_bound(commands->device, bound); !ok) return ok;
-  const DynamicStates optional = optional_states(*commands->device, bound);
+  VkShaderStageFlags stages = 0;
+  for (const auto& shader : bound.graphics)
+    if (shader) stages |= shader->stage;
+  const DynamicStates optional = optional_states(*commands->device, stages);
   const DynamicStates taken{bound.given.bits & optional.bits};
   DynamicStates dynamic{kAll.bits & ~(optional.bits & ~taken.bits)};
   const bool colors = bound.graphics[kFragment] && commands->pass.targets.colors;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cassert>
 #include <cctype>
+#include <cstring>
 
 namespace tilegpu {
 
@@ -344,7 +345,16 @@ bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices) {
   return made_vertices == 2 || (made_vertices != 1 && state.rasterization.polygon_mode == VK_POLYGON_MODE_LINE);
 }
 
-DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages) {
+/// Is one side culled, or its stencil tested in another way than the other's?
+static bool asks_for_sides(const GraphicsState& state) {
+  const VkCullModeFlags culled = state.rasterization.cull_mode;
+  if (culled == VK_CULL_MODE_FRONT_BIT || culled == VK_CULL_MODE_BACK_BIT) return true;
+  static_assert(std::has_unique_object_representations_v<VkStencilOpState>);
+  const DepthStencilState& ds = state.depth_stencil;
+  return ds.stencil_test && std::memcmp(&ds.front, &ds.back, sizeof ds.front) != 0;
+}
+
+DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages, bool reads_front_facing) {
   const auto drop = [&](DynamicStates mask) { dynamic.bits &= ~mask.bits; };
   if (dynamic.has(S::vertex_input)) drop(mask_of(S::vertex_input_binding_stride));  // it comes with the whole
   if (state.vertex_bindings.empty()) drop(mask_of(S::vertex_input_binding_stride));
@@ -355,6 +365,7 @@ DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, c
   if (!ds.depth_test) drop(mask_of(S::depth_write_enable, S::depth_compare_op));
   if (!ds.depth_bounds_test) drop(mask_of(S::depth_bounds));
   if (!ds.stencil_test) drop(mask_of(S::stencil_op, S::stencil_compare_mask, S::stencil_write_mask, S::stencil_reference));
+  if (!asks_for_sides(state) && !reads_front_facing) drop(mask_of(S::front_face));
   if (!state.rasterization.depth_bias_enable) drop(mask_of(S::depth_bias));
   if (!state.rasterization.depth_clamp) drop(mask_of(S::depth_clamp_range));
   if (!draws_lines(state, stages.made_vertices()))

@@ -19,8 +19,8 @@ DynamicStates resolving_states();
 /// Of what stands before mesh shaders: pipelines with one neither fix it nor read it.
 DynamicStates ignored_by_meshes();
 /// Of the dynamic ones, those that a draw with this state reads.
-/// `stages`: what makes the primitives. Mesh shaders ask for nothing of what is before them.
-DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages);
+/// `stages`: what makes the primitives. Mesh shaders ask for nothing of what is before them. `reads_front_facing`: the fragment shader.
+DynamicStates needed_states(const GraphicsState& state, DynamicStates dynamic, const PrimitiveStages& stages, bool reads_front_facing);
 
 /// Lines are what is rasterized, by topology, by the stages before, or by the polygon mode.
 bool draws_lines(const FixedFunctionState& state, uint32_t made_vertices);
