@@ -88,8 +88,13 @@ Status CommandBuffer::push_descriptor(const Ptr<const PipelineLayout>& layout, u
       return Error{VK_ERROR_OUT_OF_HOST_MEMORY, "push_descriptor: " + refused_text(refused, "the set")};
     }
   }
+  // A sampler that the layout has is pushed too, and the layout's is the one that is meant, whatever is given.
+  const DescriptorBinding* const of = of_set->find(binding);
+  const bool is_there =
+      of && of->type == VK_DESCRIPTOR_TYPE_SAMPLER && descriptor.type == of->type && element < of->count && !of->immutable_samplers.empty();
   // Draws that were recorded keep the memory that they have; the set goes on with a copy.
-  if (Status ok = pushed->write(binding, element, descriptor); !ok) return ok;
+  if (!is_there)
+    if (Status ok = pushed->write(binding, element, descriptor); !ok) return ok;
   if (sets.set[set] != pushed) bind_descriptor_set(set, pushed, {}, point);
   return Ok{};
 }
