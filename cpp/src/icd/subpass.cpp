@@ -38,6 +38,16 @@ bool draws_to(const Subpass& subpass, uint32_t attachment) {
   return has(subpass.color) || has(subpass.resolve) || subpass.depth_stencil == attachment || subpass.depth_stencil_resolve == attachment;
 }
 
+bool draws_to_any(const Subpass& subpass) {
+  return subpass.depth_stencil != VK_ATTACHMENT_UNUSED ||
+         std::any_of(subpass.color.begin(), subpass.color.end(), [](uint32_t a) { return a != VK_ATTACHMENT_UNUSED; });
+}
+
+/// A subpass that draws to nothing has its pipelines' samples, which are not known here: an input of several may be another's.
+bool is_of_unknown_samples(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t input) {
+  return !draws_to_any(subpass) && !subpass.single_sampled && samples_of(pass, subpass, input) != 1;
+}
+
 // In the tile are the inputs of the subpass's own samples, as far as there are places for them beside what it draws to.
 void find_fetched(const VkRenderPass_T& pass, Subpass& subpass) {
   uint32_t depth_stencil = subpass.depth_stencil;
@@ -49,7 +59,7 @@ void find_fetched(const VkRenderPass_T& pass, Subpass& subpass) {
     if (a == VK_ATTACHMENT_UNUSED || is_fetched(subpass, a) || holds(a) || a == depth_stencil) continue;
     const bool depth = is_depth_stencil(pass, a);
     const bool room = depth ? depth_stencil == VK_ATTACHMENT_UNUSED : colors.size() < kMaxColorAttachments;
-    if (!room || samples_of(pass, subpass, a) != samples_of(pass, subpass))
+    if (!room || is_of_unknown_samples(pass, subpass, a) || samples_of(pass, subpass, a) != samples_of(pass, subpass))
       subpass.fetched.push_back(a);
     else if (depth)
       depth_stencil = a;
@@ -146,10 +156,9 @@ Obstacle check_fetched(const VkRenderPass_T& pass, const TilePass& tiles, const 
 }
 
 bool has_attachments(const Subpass& subpass) {
-  const auto any = [](const std::vector<uint32_t>& list) {
-    return std::any_of(list.begin(), list.end(), [](uint32_t a) { return a != VK_ATTACHMENT_UNUSED; });
-  };
-  return any(subpass.color) || any(subpass.inputs) || subpass.depth_stencil != VK_ATTACHMENT_UNUSED;
+  const bool reads_tile = std::any_of(subpass.inputs.begin(), subpass.inputs.end(),
+                                      [&](uint32_t a) { return a != VK_ATTACHMENT_UNUSED && !is_fetched(subpass, a); });
+  return draws_to_any(subpass) || reads_tile;
 }
 
 // The samples of a subpass without attachments are its pipelines', which are not known here: it is alone.
@@ -297,6 +306,8 @@ std::string explain_single_sampled(const VkRenderPass_T& pass) {
 
 std::string why_fetched(const VkRenderPass_T& pass, const Subpass& subpass, uint32_t attachment) {
   const uint32_t own = samples_of(pass, subpass), other = samples_of(pass, subpass, attachment);
+  if (is_of_unknown_samples(pass, subpass, attachment))
+    return "it has " + number(other) + " samples, and a subpass that draws to nothing has those of its pipelines";
   if (own != other) return "it has " + number(other) + " samples, and what the subpass draws to has " + number(own);
   return is_depth_stencil(pass, attachment)
              ? std::string("the tile has another depth and stencil attachment")
