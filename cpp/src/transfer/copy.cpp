@@ -114,10 +114,12 @@ void field_to_field(const uint8_t* in, AspectField field, uint32_t count, uint8_
 Side source_side(size_t i, const Image& image, const VkImageCopy2& r) {
   return side_of_part("copy_image", i, "src", image, r.srcSubresource, r.srcOffset, r.extent);
 }
-/// The extent is in texels of the source: as many texel blocks of the destination, of which an edge may cut the last ones.
+/// The extent is in texels of the source: as many texel blocks of the destination, of which an edge may cut the last ones. An image of one
+/// dimension is a row of blocks, each cut to one texel's height.
 VkExtent3D destination_extent(const Image& source, const Image& destination, const VkImageCopy2& r) {
   const vk::FormatInfo &a = format_of(source), &b = format_of(destination);
-  if (a.block_width_px == b.block_width_px && a.block_height_px == b.block_height_px) return r.extent;
+  const auto is_texel = [](const vk::FormatInfo& format) { return format.block_width_px == 1 && format.block_height_px == 1; };
+  if (is_texel(a) && is_texel(b)) return r.extent;
   if (r.dstSubresource.mipLevel >= destination.info().mip_levels || r.dstOffset.x < 0 || r.dstOffset.y < 0) return r.extent;  // refused
   const VkExtent3D level = destination.extent(r.dstSubresource.mipLevel);
   const auto cut = [](uint64_t size_px, uint32_t block_px, uint32_t left_px) {
