@@ -34,6 +34,30 @@ Expected<Ptr<const DescriptorSetLayout>> layout_of(const VkDescriptorSetLayoutCr
   return DescriptorSetLayout::create(std::move(bindings), in.flags);
 }
 
+/// How many descriptors the binding with a variable count may have beside all others, however many are asked for; 0: there is no such
+/// binding. Samplers that the layout has are as many as are given.
+uint32_t most_variable(const VkDescriptorSetLayoutCreateInfo& in) {
+  const auto* flags =
+      find_next<VkDescriptorSetLayoutBindingFlagsCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_BINDING_FLAGS_CREATE_INFO);
+  std::vector<VkDescriptorSetLayoutBinding> bindings(in.pBindings, in.pBindings + in.bindingCount);
+  uint32_t i = 0;
+  const auto is_variable = [&](uint32_t k) { return flags->pBindingFlags[k] & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT; };
+  while (flags && i < flags->bindingCount && i < in.bindingCount && !is_variable(i)) ++i;
+  if (!flags || i >= flags->bindingCount || i >= in.bindingCount) return 0;
+  if (bindings[i].pImmutableSamplers && has_samplers(bindings[i].descriptorType)) return bindings[i].descriptorCount;
+  VkDescriptorSetLayoutCreateInfo with = in;
+  with.pBindings = bindings.data();
+  const bool bytes = bindings[i].descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
+  const uint32_t unit = bytes ? 4 : 1;
+  uint32_t can = 0, cannot = (bytes ? kMaxInlineUniformBlock_B : kMaxDescriptorsOfSet) / unit + 1;
+  while (cannot - can > 1) {
+    const uint32_t middle = can + (cannot - can) / 2;
+    bindings[i].descriptorCount = middle * unit;
+    (layout_of(with) ? can : cannot) = middle;
+  }
+  return can * unit;
+}
+
 bool is_buffer(VkDescriptorType type) {
   return type >= VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER && type <= VK_DESCRIPTOR_TYPE_STORAGE_BUFFER_DYNAMIC;
 }
@@ -155,11 +179,8 @@ void VKAPI_CALL GetDescriptorSetLayoutSupport(VkDevice, const VkDescriptorSetLay
   auto layout = layout_of(*pCreateInfo);
   pSupport->supported = static_cast<bool>(layout);
   using Count = VkDescriptorSetVariableDescriptorCountLayoutSupport;
-  if (auto* count = find_next<Count>(pSupport->pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_LAYOUT_SUPPORT)) {
-    const bool variable = layout && !(*layout)->bindings().empty() &&
-                          (*layout)->bindings().back().flags & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT;
-    count->maxVariableDescriptorCount = variable ? (*layout)->bindings().back().count : 0;
-  }
+  if (auto* count = find_next<Count>(pSupport->pNext, VK_STRUCTURE_TYPE_DESCRIPTOR_SET_VARIABLE_DESCRIPTOR_COUNT_LAYOUT_SUPPORT))
+    count->maxVariableDescriptorCount = layout ? most_variable(*pCreateInfo) : 0;
 }
 
 // --- pools
