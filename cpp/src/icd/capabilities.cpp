@@ -402,9 +402,9 @@ Features make_features() {
   f.synchronization2 = true;
   f.hostQueryReset = true;
   f.privateData = true;
-  // Texels outside are zeros, and 1 where the format has no alpha; stores there do nothing. Buffers are clamped: no robustBufferAccess2.
+  // Texels outside are zeros, and 1 where the format has no alpha; words of buffers, each by itself, zeros; stores there do nothing.
   f.robustImageAccess = true;
-  f.robustImageAccess2 = true;
+  f.robustImageAccess2 = f.robustBufferAccess2 = true;
   f.maintenance4 = f.maintenance5 = f.maintenance6 = f.maintenance7 = true;
   f.dynamicRenderingLocalRead = true;
   // Fragments of a place are shaded in the order of their primitives, whether a pipeline or a subpass asks for it or not.
