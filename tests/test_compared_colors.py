@@ -111,3 +111,69 @@ def test_integers_are_refused_by_name() -> None:
     stencil = device.image((4, 4), "d24_unorm_s8_uint").view(aspect="stencil")
     with pytest.raises(ValidationError, match=r"integers are not compared|integer"), device.render_pass(color=out) as rp:
         rp.draw(pipe, count=3, bind={"t": (stencil, device.sampler(compare="less"))})
+
+
+#: Formats of blocks and of no red: the cubic filter has a way of its own for the first.
+BLOCKS = ["bc1_rgba_unorm_block", "bc4_unorm_block", "bc6h_ufloat_block", "etc2_r8g8b8_unorm_block", "astc_4x4_unorm_block", "a8_unorm"]
+
+
+@pytest.mark.parametrize("filter_", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("format_", BLOCKS)
+def test_blocks_compare_as_what_a_fetch_gives(format_: str, filter_: str) -> None:
+    device = tg.Device()
+    image, values = device.image((8, 8), format_), device.image((8, 8), "r32_sfloat")
+    size_B = image.format_info.texel_B
+    # Blocks of a few kinds, so that many texels are decoded; of ASTC random ones may be errors, whose colour is one too.
+    words = np.random.default_rng(3).integers(0, 256, (4 if format_ != "a8_unorm" else 64, size_B), np.uint8)
+    if format_.startswith("astc"):
+        words[:] = np.frombuffer(bytes.fromhex("fcfdffffffffffff") + bytes.fromhex("0040008000c000ff"), np.uint8)
+    image.write(words.tobytes()) if format_ != "a8_unorm" else device.clear(image, (0.5, 0.5, 0.5, 0.75))
+    fetch = device.pipeline(FULL, """#version 450
+#extension GL_EXT_samplerless_texture_functions : require
+layout(set = 0, binding = 0) uniform texture2D t;
+layout(location = 0) out float o;
+void main() { o = texelFetch(t, ivec2(gl_FragCoord.xy), 0).r; }""", color=["r32_sfloat"])  # fmt: skip
+    with device.render_pass(color=tg.Attachment(values, clear=(0, 0, 0, 0))) as rp:
+        rp.draw(fetch, count=3, bind={"t": image})
+    pipe = device.pipeline(FULL, SAMPLE, color=["r32g32b32a32_sfloat"])
+    for operation in OPERATIONS:
+        seen = []
+        for source in (image, values):
+            out = device.image(SIZE, "r32g32b32a32_sfloat")
+            sampler = device.sampler(filter=filter_, address="clamp_to_edge", compare=operation)
+            with device.render_pass(color=tg.Attachment(out, clear=(9, 9, 9, 9))) as rp:
+                rp.draw(pipe, count=3, bind={"t": (source, sampler)})
+            seen.append(out.numpy())
+        assert np.array_equal(*seen), operation
+
+
+@pytest.mark.parametrize("format_", ["r8g8b8a8_unorm", "r32_sfloat", "d16_unorm", "d32_sfloat"])
+@pytest.mark.parametrize("fetches", ["many", "flats"])
+def test_what_is_fetched_beside_a_comparing_sampler(format_: str, fetches: str) -> None:
+    """A fetch has no reference: its code is made for the pair too, as another variable of the heap fetches."""
+    device = tg.Device()
+    image, many = device.image((4, 4), format_), device.image((4, 4), "r8g8b8a8_unorm", samples=4)
+    if format_.startswith("d"):
+        device.clear(image, depth=0.25)
+    else:
+        device.clear(image, (0.25,) * 4)
+    with device.render_pass(color=tg.Attachment(many, clear=(1, 1, 1, 1))):
+        pass
+    kind, last = ("sampler2DMS", "1") if fetches == "many" else ("sampler2D", "0")
+    pipe = device.pipeline(FULL, f"""#version 450
+#extension GL_EXT_nonuniform_qualifier : require
+layout(set = 0, binding = 0) uniform sampler2DShadow compared[];
+layout(set = 0, binding = 0) uniform {kind} fetched[];
+layout(location = 0) out vec4 o;
+void main() {{
+  int i = int(gl_FragCoord.x) % 2;
+  if (i == 0) o = vec4(texture(compared[nonuniformEXT(i)], vec3(0.5, 0.5, 0.125)));
+  else o = texelFetch(fetched[nonuniformEXT(i)], ivec2(1), {last});
+}}""", color=["r32g32b32a32_sfloat"], set_layouts={0: (layout := device.descriptor_set_layout(
+        {0: ("combined_image_sampler", 2)}, partially_bound=True))})  # fmt: skip
+    second = many if fetches == "many" else device.texture(np.full((4, 4, 4), 255, np.uint8)).image
+    near, compares = device.sampler(filter="nearest"), device.sampler(filter="nearest", compare="less")
+    out = device.image((8, 4), "r32g32b32a32_sfloat")
+    with device.render_pass(color=tg.Attachment(out, clear=(9, 9, 9, 9))) as rp:
+        rp.draw(pipe, count=3, sets={0: device.descriptor_set(layout, bind={0: [(image, compares), (second, near)]})})
+    assert (out.numpy() == 1).all()

@@ -348,7 +348,7 @@ CodeKey code_key(const SamplerPlan& plan, TextureUse use) {
                              filtered ? static_cast<uint32_t>(s.address_u) : 0u,
                              filtered && !plan.one_dimensional ? static_cast<uint32_t>(s.address_v) : 0u,
                              filtered && plan.volume ? static_cast<uint32_t>(s.address_w) : 0u,
-                             filtered && plan.compare ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
+                             filtered && (plan.compare || plan.compare_zero) ? 1u + static_cast<uint32_t>(s.compare_op) : 0u,
                              filtered && s.unnormalized_coordinates             ? 1u
                              : filtered && plan.cube && s.non_seamless_cube_map ? 2u
                                                                                 : 0u,
@@ -452,8 +452,9 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
       }
     }
   }
-  plan.compare = key.has_sampler && key.sampler.compare_enable && !plan.integer && !f.needs_conversion() &&
-                 (plan.components[0].kind == ComponentKind::code || plan.components[0].kind == ComponentKind::direct);
+  plan.compare = key.has_sampler && key.sampler.compare_enable && !plan.integer && !f.needs_conversion();
+  plan.compare_zero = plan.compare && plan.components[0].kind == ComponentKind::zero;
+  plan.compare = plan.compare && !plan.compare_zero;
   plan.compare_color = plan.compare && !plan.depth;
   for (uint32_t c = 0; c < 4; ++c) {
     const VkComponentSwizzle s = key.swizzle[c];

@@ -50,6 +50,7 @@ TexelValues SamplerFunctionBuilder::cubic_row(const Level& level, const CubicAxi
     load_compressed(c, level, 4, at, texels);
     for (size_t k = 0; k < 4; ++k)
       if (Value border = either(ir, x.outside[k], outside)) texels[k] = replace_border(c, texels[k], border);
+    for (size_t k = 0; k < 4 && plan.compare; ++k) texels[k] = compare_depth(c, texels[k]);
   } else {
     for (size_t k = 0; k < 4; ++k) texels[k] = read(level, x.at[k], y, nullptr, either(ir, x.outside[k], outside));
   }

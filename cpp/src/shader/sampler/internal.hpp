@@ -38,6 +38,7 @@ struct SamplerPlan {
   uint32_t texel_B = 4;
   bool depth = false, stencil = false, integer = false;
   bool compare = false, compare_color = false;  // the sampler compares; of a colour, where the instruction does too
+  bool compare_zero = false;                    // the same of a colour without red, which is 0: after the filter
   bool array = false, cube = false, one_dimensional = false, volume = false;
   /// A cube whose filters go over edges to the next face; else its faces are images by themselves.
   bool seamless() const { return cube && !key.sampler.non_seamless_cube_map; }

@@ -279,22 +279,18 @@ TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Va
   return result;
 }
 
+namespace {
+
 /// Lanes whose instruction has no reference to compare with (kNoReference).
-static Value compares_nothing(const SamplerContext& c) {
-  assert(c.plan.compare_color && c.dref);
+Value compares_nothing(const SamplerContext& c) {
+  assert(c.dref);
   return c.ir.eq(c.ir.bits(c.dref), c.ir.ik(kNoReference));
 }
 
-TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
+/// 1 where the sampler's comparison of the reference with `depth` is true, else 0.
+Value compared(const SamplerContext& c, Value reference, Value depth) {
   const Ir& ir = c.ir;
-  assert(c.plan.compare && c.dref && texel[0]);
-  const TexelComponent& component = c.plan.components[0];
-  Value depth = texel[0], reference = c.dref, pass = nullptr;
-  if (component.kind == ComponentKind::code) {
-    // Fixed-point depth: codes compare as their values do, and dref is clamped to what they can be.
-    depth = emit_divide_by_maximum(ir, depth, component.maximum);
-    reference = ir.fclamp(reference, ir.fk(component.is_signed ? -1.0f : 0.0f), ir.fk(1));
-  }
+  Value pass = nullptr;
   switch (c.plan.key.sampler.compare_op) {
     case VK_COMPARE_OP_LESS:
       pass = ir.flt(reference, depth);
@@ -321,8 +317,23 @@ TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
       pass = ir.false_mask();
       break;
   }
+  return ir.select(pass, ir.fk(1), ir.fk(0));
+}
+
+}  // namespace
+
+TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel) {
+  const Ir& ir = c.ir;
+  assert(c.plan.compare && c.dref && texel[0]);
+  const TexelComponent& component = c.plan.components[0];
+  Value depth = texel[0], reference = c.dref;
+  if (component.kind == ComponentKind::code) {
+    // Fixed-point depth: codes compare as their values do, and dref is clamped to what they can be.
+    depth = emit_divide_by_maximum(ir, depth, component.maximum);
+    reference = ir.fclamp(reference, ir.fk(component.is_signed ? -1.0f : 0.0f), ir.fk(1));
+  }
   TexelValues result{};
-  result[0] = ir.select(pass, ir.fk(1), ir.fk(0));
+  result[0] = compared(c, reference, depth);
   if (!c.plan.compare_color) return result;
   // Of a colour what compares nothing has the texel.
   TexelValues both = texel;
@@ -334,7 +345,8 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
   const Ir& ir = c.ir;
   const SamplerPlan& plan = c.plan;
   const Value one = plan.integer ? ir.as_float(ir.ik(1)) : ir.fk(1), zero = ir.fk(0);
-  if (plan.compare && !plan.compare_color) return {raw[0], zero, zero, one};
+  const bool compares = c.dref && (plan.compare || plan.compare_zero);  // a fetch has no reference
+  if (compares && plan.depth) return {raw[0], zero, zero, one};
   std::array<Value, 4> rgba;
   for (uint32_t k = 0; k < 4; ++k) {
     const TexelComponent& component = plan.components[k];
@@ -372,10 +384,10 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
         break;
     }
   }
-  if (plan.compare_color) {
+  if (compares) {
     const Value nothing = compares_nothing(c);
-    const std::array<Value, 4> compared = {raw[0], zero, zero, one};
-    for (uint32_t k = 0; k < 4; ++k) result[k] = ir.select(nothing, result[k], compared[k]);
+    const std::array<Value, 4> answer = {plan.compare ? raw[0] : compared(c, c.dref, zero), zero, zero, one};
+    for (uint32_t k = 0; k < 4; ++k) result[k] = ir.select(nothing, result[k], answer[k]);
   }
   return plan.convert ? convert_ycbcr(c, raw, result, one_code) : result;
 }
