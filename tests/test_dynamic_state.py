@@ -533,8 +533,9 @@ def core_pass(dev: tg.Device, target: Target) -> _core.CommandBuffer:
 
 
 def test_a_pipeline_that_fixes_a_state_makes_what_was_set_invalid(dev: tg.Device) -> None:
-    listed = everything_dynamic(dev, dynamic=["front_face"], label="listed")
-    fixed = everything_dynamic(dev, dynamic=[], label="fixes")
+    # Which side is the front is asked for where one side is culled.
+    listed = everything_dynamic(dev, dynamic=["front_face"], cull="back", label="listed")
+    fixed = everything_dynamic(dev, dynamic=[], cull="back", label="fixes")
     vertices = shapes(random.Random(4))
     target = Target(dev, 1)
     commands = core_pass(dev, target)

@@ -337,8 +337,7 @@ Features make_features() {
   f.shaderOutputLayer = f.shaderOutputViewportIndex = true;
   f.multiview = true;
   f.logicOp = true;
-  f.multiDrawIndirect = true;
-  f.multiDraw = true;
+  f.multiDrawIndirect = f.multiDraw = true;
   f.primitiveTopologyListRestart = f.primitiveTopologyPatchListRestart = true;
   f.imageSlicedViewOf3D = true;
   f.image2DViewOf3D = f.sampler2DViewOf3D = true;

@@ -26,7 +26,7 @@ constexpr std::string_view kExtension = "SPV_EXT_shader_tile_image";
 constexpr uint32_t kVersionOfWholeInterfaces = 0x00010400;  // of which an entry point lists all variables
 
 using Words = std::span<const uint32_t>;
-uint32_t number_of(Words i) { return i[0] & spv::OpCodeMask; }
+uint32_t number_of(Words i) { return static_cast<uint32_t>(op_of(i)); }
 
 bool declares_extension(const std::vector<uint32_t>& words) {
   bool found = false;
