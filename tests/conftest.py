@@ -18,7 +18,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 if sys.dont_write_bytecode:
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.pycache_prefix = os.environ.setdefault("PYTHONPYCACHEPREFIX", str(REPOSITORY / "build" / "pycache"))
+    sys.pycache_prefix = os.environ.get("PYTHONPYCACHEPREFIX") or str(REPOSITORY / "build" / "pycache")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402

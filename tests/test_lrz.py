@@ -507,3 +507,35 @@ def test_layered_passes(worlds: list[World], samples: int, clear_inside: bool) -
     # Layers at (20, 20): untouched; the nearest since the last clear; what the last pass drew.
     found = [float(yardstick[2 * layers + 2 * k].reshape(128, 128, -1)[20, 20].max()) for k in range(layers)]
     assert found == [0.75, float(np.float32(0.3 if clear_inside else 0.2)), float(np.float32(0.1))]
+
+
+CENTRE = """#version 450
+layout({layout}) out float gl_FragDepth;
+layout(location = 0) out vec4 o_color;
+void main() {{ gl_FragDepth = gl_FragCoord.z; o_color = vec4(1); }}"""
+
+
+@pytest.mark.parametrize("profile", ["host", "adreno-a740"])
+@pytest.mark.parametrize("layout", ["depth_unchanged", "depth_greater"])
+@pytest.mark.parametrize("state", [{"samples": 4}, {"samples": 2}, {"fragment_shading_rate": (2, 2)}], ids=str)
+def test_a_depth_at_the_centre_of_what_covers_less(profile: str, layout: str, state: dict[str, Any]) -> None:
+    """A shader that keeps its word: at an edge the fragment's centre lies beyond the triangle, and depth there beyond its vertices'."""
+    rng, samples = np.random.default_rng(5), state.get("samples", 1)
+    corners = np.concatenate([rng.uniform(-1, 1, (90, 2)), rng.uniform(0, 1, (90, 1)), np.ones((90, 1))], 1).astype(np.float32)
+    corners[:, :2] = corners[:, :2] * 0.1 + np.repeat(rng.uniform(-0.8, 0.8, (30, 2)), 3, 0)
+    vertices = np.zeros(90, np.dtype([("position", "f4", 4)]))
+    vertices["position"] = corners
+    seen = []
+    for hsr in ("off", ["lrz"]):
+        device = tg.Device(profile=profile, hsr=hsr)
+        color, depth = device.image(SIZE, "r8g8b8a8_unorm", samples=samples), device.image(SIZE, "d32_sfloat", samples=samples)
+        pipe = device.pipeline(
+            VERT, CENTRE.format(layout=layout), vertex=vertices.dtype, color=[color.format], depth=depth.format,
+            depth_compare="less_or_equal", depth_write=False, **state,
+        )  # fmt: skip
+        for far in (0.0, 0.3):
+            with device.render_pass(color=[tg.Attachment(color, clear=(0, 0, 0, 1))], depth=tg.Attachment(depth, clear=far)) as rp:
+                rp.draw(pipe, vertices)
+            seen.append(color.numpy())
+    assert np.array_equal(seen[0], seen[2]) and np.array_equal(seen[1], seen[3])
+    assert len(np.unique(seen[1])) > 1

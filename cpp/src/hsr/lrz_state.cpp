@@ -166,7 +166,10 @@ LrzDrawFacts lrz_draw_facts(const command::DrawState& state, bool query, bool ha
   d.early_fragment_tests = t.early_fragment_tests;
   d.writes_depth = t.writes_depth;
   d.writes_stencil = t.writes_stencil;
-  d.depth_layout = t.depth_layout;
+  // A layout's word is about the fragment's centre, which lies beyond the triangle where it covers another sample or pixel alone; the depth
+  // there may lie beyond its vertices'.
+  d.depth_of_centre = t.depth_layout != shader::DepthLayout::any && ((samples > 1 && !c.per_sample) || c.coarse);
+  d.depth_layout = d.depth_of_centre ? shader::DepthLayout::any : t.depth_layout;
   d.side_effects = c.side_effects;
   d.writes_memory = t.writes_memory;
   d.discards = t.discards;
@@ -263,7 +266,9 @@ LrzDecision lrz_draw(LrzState& s, const LrzDrawFacts& d, int32_t number) {
     if (late_depth || late_effects) {
       const bool lost = was_unknown && s.generation >= kLrzGpuTracking;
       v.add(lost ? LrzSeverity::invalid : LrzSeverity::off_draw,
-            late_depth        ? "the fragment shader writes gl_FragDepth without a layout that keeps the direction"
+            late_depth && d.depth_of_centre
+                ? "the fragment shader writes gl_FragDepth, whose layout is about the fragment's centre and not about each sample"
+            : late_depth      ? "the fragment shader writes gl_FragDepth without a layout that keeps the direction"
             : d.writes_memory ? "the fragment shader writes memory and does not ask for early_fragment_tests"
                               : "the fragment shader asks which invocations of a subgroup run, and not for early_fragment_tests");
     }

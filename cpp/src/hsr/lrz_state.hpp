@@ -67,6 +67,7 @@ struct LrzDrawFacts {
   bool early_fragment_tests = false;
   bool writes_depth = false, writes_stencil = false, side_effects = false, writes_memory = false;
   shader::DepthLayout depth_layout = shader::DepthLayout::any;
+  bool depth_of_centre = false;  // the shader gives a layout that says nothing of each sample
   bool discards = false, writes_sample_mask = false, alpha_to_coverage = false;
   bool per_sample = false, reads_tile = false;
   bool masks_samples = false;     // the pipeline's static sample mask
