@@ -118,3 +118,37 @@ def test_each_view_has_the_code_of_its_type(lanes: int, anisotropy: float) -> No
     for k in range(7):
         assert (seen[:, k::8] == 20 * (k + 1)).all(), k
     assert (seen[:, 7::8, 2:] == 4).all()
+
+
+@pytest.mark.parametrize("kind", ["storage_image", "storage_texel_buffer"])
+@pytest.mark.parametrize("formats", [("r32_uint", "r8g8b8a8_unorm"), ("r32_uint", "r32g32b32a32_uint")])
+def test_atomics_of_elements_whose_format_has_them(kind: str, formats: tuple[str, str]) -> None:
+    """The other element is stored to by a variable of its own; nobody adds to it."""
+    device = tg.Device()
+    image = "image2D" if kind == "storage_image" else "imageBuffer"
+    at = "ivec2(1, 0)" if kind == "storage_image" else "1"
+    whole = formats[1].endswith("uint")
+    kernel = device.compute_pipeline(f"""#version 450
+#extension GL_EXT_nonuniform_qualifier : require
+layout(local_size_x = 4) in;
+layout(set = 0, binding = 0, r32ui) uniform u{image} sums[];
+layout(set = 0, binding = 0, {"rgba32ui" if whole else "rgba8"}) uniform {"u" if whole else ""}{image} colours[];
+void main() {{
+  uint i = gl_GlobalInvocationID.x % 2u;
+  if (i == 0u) imageAtomicAdd(sums[nonuniformEXT(i)], {at}, 3u);
+  else imageStore(colours[nonuniformEXT(i)], {at}, {"u" if whole else ""}vec4(1));
+}}""", set_layouts={0: (layout := device.descriptor_set_layout({0: (kind, 2)}, partially_bound=True))})  # fmt: skip
+    held: list[Any] = []
+    raw: list[Any] = []
+    for name in formats:
+        if kind == "storage_image":
+            raw.append(device.image((4, 1), name))
+            device.clear(raw[-1], (0, 0, 0, 0))
+            held.append(raw[-1])
+        else:
+            raw.append(device.buffer(np.zeros(16, np.uint32)))
+            held.append(raw[-1].texels(name))
+    device.dispatch(kernel, 1, sets={0: device.descriptor_set(layout, bind={0: held})})
+    sums, colours = (np.asarray(thing.numpy()).reshape(-1) for thing in raw)
+    assert sums[1] == 6 and sums[0] == 0
+    assert np.any(colours != 0)

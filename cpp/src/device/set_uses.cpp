@@ -103,12 +103,15 @@ bool is_of_types(const pipeline::TextureUse& use, const ImageView& view) {
 }
 
 /// What code of a view can be asked for of what the slot's variables do: one of another type at the same place may do what no instruction
-/// does to this one.
-uint16_t uses_of(uint16_t of_slot, const TexturedView& view) {
-  if (!view.view) return of_slot;
+/// does to this one, and where nobody knows that the element is read (`perhaps`), what its format can't.
+uint16_t uses_of(uint16_t of_slot, const TexturedView& view, bool perhaps) {
+  const vk::FormatInfo& format = *vk::find_format(view.view ? view.view->info().format : view.texels->info().format);
+  uint32_t never = 0;
+  if (perhaps && !format.is_atomic()) never |= shader::kUseAddress;
+  if (perhaps && !format.storage) never |= shader::kUseStore | shader::kUseAddress;
+  if (!view.view) return static_cast<uint16_t>(of_slot & ~never);
   const VkImageViewType type = view.view->info().type;
   const bool cube = type == VK_IMAGE_VIEW_TYPE_CUBE || type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY, volume = type == VK_IMAGE_VIEW_TYPE_3D;
-  uint32_t never = 0;
   if (cube || volume) never |= shader::kUseImplicit;  // by one number for both derivatives
   if (volume) never |= shader::kUseGather;
   if (view.view->image()->sample_count() > 1) never |= shader::kUsesThatSample | shader::kUseGather | shader::kUseQueryLod;
@@ -313,7 +316,7 @@ struct Checker {
       if (slot.uses) add_view(view, *image, at, slot, certainty, levels_fetched(type));
       if (view.view)
         if (Status ok = check_conversion(program, slot, at, *view.view, nullptr); !ok) return ok;
-      need(view, view.image.alone, view.alone_uses, nullptr, uses_of(slot.uses, view), at);
+      need(view, view.image.alone, view.alone_uses, nullptr, uses_of(slot.uses, view, perhaps), at);
       return Ok{};
     }
     const uint32_t samplers = count_of(slot.sampler_set, slot.sampler_binding, slot.sampler_count);
@@ -337,7 +340,7 @@ struct Checker {
         only = limits_of(info, *view.view);
       if (slot.uses & shader::kUseImplicit) out.anisotropic |= with->sampler->sampler->info().max_anisotropy > 1;
       descriptor::Texture& pair = device.textures->pair(view, *with->sampler);
-      need(view, pair.abi, pair.uses, with->sampler.get(), uses_of(slot.uses, view), at);
+      need(view, pair.abi, pair.uses, with->sampler.get(), uses_of(slot.uses, view, perhaps), at);
     }
     if (levels.count) add_view(view, *image, at, slot, certainty, levels, only);
     return Ok{};
