@@ -223,6 +223,9 @@ def main() -> int:
             new["shaders"] = count_shaders(folder)
             print(f"{len(new['shaders'])} shaders, {sum(new['shaders'].values()):,} instructions of code for 16 lanes")
     if options.update:
+        if options.scene and FIGURES.exists():  # the figures of the others stay
+            known = json.loads(FIGURES.read_text(encoding="utf-8"))
+            new = known | {"llvm": new["llvm"], "frames": known["frames"] | new["frames"]}
         FIGURES.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
         print(f"wrote {FIGURES}")
         return 0
