@@ -35,7 +35,9 @@ namespace {
 EarlyTests early_tests(const command::DrawState& state, const TestRules& rules) {
   const pipeline::Classification& c = state.resolved->classification;
   if (!state.resolved->shades() || (c.early_test && c.early_write)) return EarlyTests::full;
-  return c.early_test && rules.kills_early() ? EarlyTests::kill : EarlyTests::none;
+  // Whom an early test ends depends on who waits: a shader that asks for helpers would see it.
+  const bool asks = state.resolved->traits(VK_SHADER_STAGE_FRAGMENT_BIT).reads_helper;
+  return c.early_test && !asks && rules.kills_early() ? EarlyTests::kill : EarlyTests::none;
 }
 
 bool draws_smooth_lines(const command::DrawState& state, const records::CoverageRule& rule) {
