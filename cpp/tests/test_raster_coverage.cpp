@@ -313,6 +313,7 @@ void random_squares() {
 
 /// Setups of eight are those of each.
 void setups_together() {
+  uint32_t upright = 0;
   std::mt19937 rng(23);
   const auto number = [&](float lo, float hi) { return std::uniform_real_distribution<float>(lo, hi)(rng); };
   records::Chunk chunk;
@@ -334,23 +335,31 @@ void setups_together() {
       }
       if (i % 5 == 0) r.z[rng() % 3] = std::bit_cast<float>(static_cast<uint32_t>(rng()));
       r.draw_flags = (rng() & records::kDrawMask) | (rng() % 2 ? records::kFrontFacing : 0) | (rng() % 3) << records::kProvokingShift;
+      if (rng() % 4 == 0) {  // half of an upright rectangle
+        const uint32_t a = rng() % 3, b = (a + 1 + rng() % 2) % 3;
+        r.x[b] = r.x[a], r.y[3 - a - b] = r.y[a];
+        for (int v = 1; v < 3; v++) r.z[v] = r.z[0], r.q[v] = r.q[0];
+      }
       if (!wind(r)) r.x[0] -= 50000, wind(r);
       if (i % 2) chunk.primitive_id[k] = static_cast<uint32_t>(rng());
       records[k] = &r, chunks[k] = &chunk, orders[k] = k + 7, out[k] = &together[k];
     }
-    set_up_primitives(records, chunks, orders, 0.25f, 0.75f, out);
+    const uint32_t corners = rng() & 0xff;
+    set_up_primitives(records, chunks, orders, 0.25f, 0.75f, corners, out);
     for (uint32_t k = 0; k < kBatch; k++) {
       shader::PrimitiveSetup alone{};
-      records::set_up_primitive(*records[k], chunk, {0.25f, 0.75f}, orders[k], alone);
+      records::set_up_primitive(*records[k], chunk, {0.25f, 0.75f}, orders[k], corners >> k & 1, alone);
       const float *a = &alone.anchor_x, *b = &together[k].anchor_x;
       bool same = true;
       for (size_t n = 0; n < offsetof(shader::PrimitiveSetup, varying) / sizeof(float); n++) same &= same_float(a[n], b[n]);
       for (int v = 0; v < 3; v++) same &= alone.varying[v] == together[k].varying[v];
       CHECK(same && alone.provoking == together[k].provoking && alone.primitive_id == together[k].primitive_id);
       CHECK(alone.front_facing == together[k].front_facing && alone.draw == together[k].draw && alone.order == together[k].order);
-      CHECK(alone.deferred == together[k].deferred);
+      CHECK(alone.deferred == together[k].deferred && alone.upright == together[k].upright && alone.completes == together[k].completes);
+      upright += alone.upright;
     }
   }
+  CHECK(upright > 2000);
 }
 
 }  // namespace

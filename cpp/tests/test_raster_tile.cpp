@@ -644,7 +644,7 @@ void planes() {
   tile::TestState range;
   for (const records::TriangleRecord& r : scene.chunk.records) {
     shader::PrimitiveSetup p;
-    records::set_up_primitive(r, scene.chunk, range, 0, p);
+    records::set_up_primitive(r, scene.chunk, range, 0, false, p);
     bool finite = true;
     for (int k = 0; k < 3; k++) finite &= std::isfinite(r.z[k]);
     const double area = double(r.x[1] - r.x[0]) * (r.y[2] - r.y[0]) - double(r.x[2] - r.x[0]) * (r.y[1] - r.y[0]);

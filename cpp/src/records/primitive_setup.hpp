@@ -2,14 +2,15 @@
 // only for primitives that are shaded, the planes of 1/w and of the perspective barycentrics.
 //
 // Planes are anchored at the vertex with the smallest 1/w (the farthest), where relative precision is needed most; the other two
-// follow in winding order, so lambda1 and lambda2 are 0 at the anchor. All from the record alone: the same in every bin.
+// follow in winding order, so lambda1 and lambda2 are 0 at the anchor. Halves of upright rectangles are anchored at its corner
+// (rectangle_half.hpp). All from the record alone: the same in every bin.
 // Source: Olano and Greer, "Triangle Scan Conversion using 2D Homogeneous Coordinates"; Vulkan specification, "Polygon
 // Rasterization" (perspective interpolation).
 #pragma once
 
 #include <cstdint>
 
-#include "records/records.hpp"
+#include "records/rectangle_half.hpp"
 #include "shader_abi/abi.hpp"
 
 namespace tilegpu::records {
@@ -81,12 +82,18 @@ inline void set_up_depth(const TriangleRecord& r, const DepthLimits& limits, Pri
   out.face = r.draw_flags & kFrontFacing ? 0 : 1;
 }
 
-/// Everything that interpolation and late tests need. `record` is in chunk.records; `limits`: the allowed depth.
-void set_up_primitive(const TriangleRecord& record, const Chunk& chunk, const DepthLimits& limits, uint32_t order,
+/// Everything that interpolation and late tests need. `record` is in chunk.records; `limits`: the allowed depth; `corners`: takes_corners
+/// of its draw.
+void set_up_primitive(const TriangleRecord& record, const Chunk& chunk, const DepthLimits& limits, uint32_t order, bool corners,
                       shader::PrimitiveSetup& out);
 
 /// Of a record whose vertices are deferred: names instead of addresses, until tile/worker/vertex_store.hpp has shaded them.
-void defer_vertices(const TriangleRecord& record, const Chunk& chunk, shader::PrimitiveSetup& out);
+void defer_vertices(const TriangleRecord& record, const Chunk& chunk, bool corners, shader::PrimitiveSetup& out);
+
+/// Where it is half of an upright rectangle, over what other triangles have: planes from its corner on, and the corners' vertices. A corner
+/// that is missing is tile/worker/vertex_store.hpp's to complete. `varyings`: the address that offsets of vertices count from; 0 where they
+/// are deferred.
+void set_up_half(const TriangleRecord& record, uintptr_t varyings, shader::PrimitiveSetup& out);
 
 /// Covered samples of one quad (framebuffer pixel of its corner), exactly as cover_triangle finds them without scissor. By other rules:
 /// coverage_rule.hpp.

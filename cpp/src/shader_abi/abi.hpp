@@ -249,7 +249,10 @@ struct alignas(64) PrimitiveSetup {
   uint32_t draw;          // index of the draw in the pass
   uint32_t order;         // position in the bin's order (identity for hidden-surface removal)
   // Deferred vertex shading: 1: varying[] and provoking hold gl_VertexIndex until tile/worker/vertex_store.hpp makes them addresses.
-  uint32_t deferred;
+  uint8_t deferred;
+  uint8_t upright;    // 1: half of an upright rectangle, interpolated from its corners (records/rectangle_half.hpp)
+  uint8_t completes;  // of these: 1 + which of varying[] is still the lower right corner's, for the one that is missing; 0: all are there
+  uint8_t unused;
   uint32_t instance;  // gl_InstanceIndex; where deferred
 };
 static_assert(sizeof(PrimitiveSetup) == 128);

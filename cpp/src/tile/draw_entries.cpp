@@ -12,6 +12,7 @@
 #include <cassert>
 
 #include "base/prefetch.hpp"
+#include "tile/batch_setups.hpp"
 #include "tile/coverage/discard_rectangles.hpp"
 #include "tile/coverage/line_coverage.hpp"
 #include "tile/coverage/ruled_coverage.hpp"
@@ -163,6 +164,7 @@ void select_draw(Worker& w, uint32_t draw) {
     if (w.kill.pins) refresh_bounds(w.shape, d.test, w.bounds, w.covers);
   }
   w.faint.map = nullptr;
+  d.joins_halves = false;
   lrz_select_draw(w.lrz, draw);
   d.coverage = coverage_of_draw(d.plan, {d.early_query >= 0, w.lrz.now != nullptr});
   if (d.plan.route != Route::shade) return;
@@ -172,12 +174,13 @@ void select_draw(Worker& w, uint32_t draw) {
   d.moment = moment_of(w.bin, w.visibility, w.prepass, d.plan);
   d.replay_ids = w.prepass.replay_ids;
   if (w.kill.on && w.bin.phase != Phase::pre && d.plan.coverage != Coverage::coarse) {
-    if (w.kill.first == w.kill.end && !w.packets.queue_count) w.packets.setups.reset();
+    if (w.kill.first == w.kill.end && !w.packets.queue_count) w.packets.setups.reset(), w.packets.vertices.reset_if_large();
     return;
   }
   w.packets.setups.reset();
   w.packets.vertices.reset_if_large();
   bind_shading(w, d.late(), w.packets, w.results, draw, d.moment);
+  d.joins_halves = joins_halves(w);
   // Its fragments go straight from the tests to the shader. Nothing but colours comes of them, or nothing where the shader ends them.
   const std::optional<pipeline::FaintTexture>& faint = d.state->resolved->faint;
   const bool straight = !kTraced && w.bin.phase == Phase::ordinary && !w.kill.on && !w.packets.shading.deferred;
@@ -272,34 +275,6 @@ void cover_record(Worker& w, const records::TriangleRecord& record, const record
   cover(outside);
 }
 
-// Setups of a batch's records, made together: they are shaded in order, so that nearly all will be wanted. Of few, or where a setup has
-// more to it, none: each is made when it is wanted.
-struct BatchSetups {
-  const shader::PrimitiveSetup* of[kBatch] = {};
-
-  BatchSetups(Worker& w, const records::TriangleRecord* const* batch, const records::Chunk& chunk, uint32_t count, uint32_t wanted) {
-    constexpr int kFewest = 3;
-    if (kTraced || w.kill.on || w.draw.plan.route != Route::shade || w.draw.plan.smooth_lines || w.bin.phase != Phase::ordinary) return;
-    if (std::popcount(wanted) < kFewest) return;
-    make(w, batch, chunk, count);
-  }
-
- private:
-  __attribute__((noinline)) void make(Worker& w, const records::TriangleRecord* const* batch, const records::Chunk& chunk, uint32_t count) {
-    Packets& p = w.packets;
-    make_room_for_setups(w);
-    const records::Chunk* chunks[kBatch];
-    uint32_t orders[kBatch];
-    shader::PrimitiveSetup unused, *out[kBatch];
-    for (uint32_t k = 0; k < kBatch; k++) {
-      of[k] = out[k] = k < count ? p.setups.allocate() : &unused;
-      chunks[k] = &chunk;
-      orders[k] = p.setups.number();
-    }
-    set_up_primitives(batch, chunks, orders, w.draw.test.range_lo, w.draw.test.range_hi, out);
-  }
-};
-
 // Records of a draw with a rule of its own, one after the other. Not inline: what all other draws do stays as it is.
 template <bool kNumbered>
 __attribute__((noinline)) void draw_ruled(Worker& w, const records::TriangleRecord** batch, const records::Chunk* const* chunks,
@@ -330,7 +305,7 @@ __attribute__((noinline)) void draw_squares(Worker& w, const records::TriangleRe
   for (; left; left &= left - 1) {
     const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
     CoverageSink sink(w, *batch[k], chunk, 0);
-    sink.take_setup(setups.of[k]);
+    sink.take_setup(setups.take(w, k));
     if (squares.small >> k & 1) {
       sink.square(squares, k);
     } else {
@@ -406,16 +381,23 @@ inline void draw_batch(Worker& w, const records::TriangleRecord** batch, const r
                 w.draw.test.range_lo, w.draw.test.range_hi, setup);
   [[maybe_unused]] const bool waits = w.shape.samples > 1 && lists_blocks(w.draw);
   [[maybe_unused]] RunRecords context{w, batch, chunks[0]};
-  const BatchSetups setups(w, batch, *chunks[0], kNumbered ? 0 : count, kNumbered ? 0 : ((1u << count) - 1) & ~setup.outside);
-  for (uint32_t left = ((1u << count) - 1) & ~setup.outside; left; left &= left - 1) {
+  const uint32_t inside = ((1u << count) - 1) & ~setup.outside;
+  const BatchSetups setups(w, batch, *chunks[0], kNumbered ? 0 : count, kNumbered ? 0 : inside);
+  const Rectangles rectangles(w, batch, *chunks[0], kNumbered ? 0 : count, inside);
+  for (uint32_t left = inside; left; left &= left - 1) {
     if constexpr (!kTraced && !kNumbered) {
       left = draw_run(w, batch, *chunks[0], setup, left);
       if (!left) break;
     }
     const uint32_t k = static_cast<uint32_t>(std::countr_zero(left));
     Sink sink = sink_of(k);
-    sink.take_setup(setups.of[k]);
-    if (setup.small >> k & 1) {
+    sink.take_setup(setups.take(w, k));
+    if (rectangles.first >> k & 1) {
+      left &= ~(2u << k);
+      refresh_bounds(w.shape, w.draw.test, w.bounds, w.covers);
+      sink.set_depth(setup, k);
+      if (!rectangles.box[k].empty()) detail::fill_rect(rectangles.box[k], 1, sink);
+    } else if (setup.small >> k & 1) {
       sink.window(setup, k);
     } else if (setup.medium >> k & 1) {
       sink.set_depth(setup, k);

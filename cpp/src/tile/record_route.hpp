@@ -66,9 +66,11 @@ class RecordRoute {
     if (!setup_) {
       make_room_for_setups(w_);
       shader::PrimitiveSetup* setup = w_.draw.plan.smooth_lines ? line_setup() : w_.packets.setups.allocate();
-      set_up_primitive(record_, chunk_, w_.draw.test, static_cast<uint32_t>(w_.packets.setups.used()), *setup);
+      const bool corners = records::takes_corners(w_.draw.state->resolved->classification);
+      set_up_primitive(record_, chunk_, w_.draw.test, static_cast<uint32_t>(w_.packets.setups.used()), corners, *setup);
       if (w_.bin.phase == Phase::pre) setup->order = static_cast<uint32_t>(w_.visibility.primitives.size()) + 1;
       if (w_.bin.phase == Phase::main) setup->order = id_;
+      w_.packets.vertices.complete(*w_.pass, *setup);
       setup_ = setup;
       if constexpr (kTraced) trace::set_up(w_, setup, source());
     }

@@ -134,7 +134,7 @@ void begin_bin(Worker& w, const PassContext& pass, uint32_t bin) {
   }
   w.bin.begin_bin(pass.geometry->grid, bin, w.shape);
   w.draw.begin_bin();
-  w.packets.begin_bin(!pass.deferral.empty());
+  w.packets.begin_bin();
   w.filter.begin_bin(pass.depth_holds_far);
   lrz_begin_bin(w.lrz, pass.lrz, pass.tile, w.bin.origin_x_px, w.bin.origin_y_px);
   w.bounds.begin_bin(w.shape.samples);

@@ -131,8 +131,8 @@ static LLVMErrorRef run_passes(LLVMModuleRef module, Tier of, LLVMTargetMachineR
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
   assert(failed || function);  // build_ir has seen it
   // With mask registers: without them a mask is a vector like any other.
-  if (!failed && of == Tier::optimised && !std::strcmp(kind, "blocks") && LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) &&
-      split_packets(function, lanes))
+  if (!failed && of == Tier::optimised && (!std::strcmp(kind, "blocks") || !std::strcmp(kind, "compute")) &&
+      LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) && split_packets(function, lanes))
     run_more(kSplitPasses);
   constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
   const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));

@@ -174,7 +174,7 @@ Val Lowering::atomic(const Instruction& i) {
   assert(failed() || (operand && Ir::element_of(Ir::type_of(operand)) == word));
   assert(!comparator || Ir::element_of(Ir::type_of(comparator)) == word);
   Value mask = is_load ? exec : write_mask();
-  Value bits = ir.movemask(mask ? mask : ir.true_mask());
+  Value bits = ir.zext(ir.mask_bits(mask ? mask : ir.true_mask()), ir.i64);
   Value result = alloca_of(words, "atomic", all_B);
   ir.store(Ir::zero(words), result, all_B);
   Value expected = of_floats == spv::OpNop ? nullptr : alloca_of(word, "expected", word_B);
@@ -183,7 +183,7 @@ Val Lowering::atomic(const Instruction& i) {
   Value texels = texel ? texel_addresses(*texel, mask) : nullptr;
   for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
     Value address, ok;
-    Value runs = ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0));
+    Value runs = ir.ne(ir.and_(bits, ir.c64(uint64_t{1} << lane)), ir.c64(0));
     if (texel) {
       Value number = ir.extract(texels, lane);  // of lanes outside of the mask 0 too
       ok = ir.ne(number, ir.c64(0)), address = LLVMBuildIntToPtr(ir.builder, number, ir.ptr, "");

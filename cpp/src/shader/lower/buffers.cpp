@@ -266,13 +266,13 @@ void Lowering::store_scalars(const BufferAddress& a, const Pointer& p, const Sca
     return;
   }
   const auto lane_by_lane = [&] {
-    Value bits = mask ? ir.movemask(mask) : nullptr;
+    Value bits = mask ? ir.zext(ir.mask_bits(mask), ir.i64) : nullptr;
     for (uint32_t lane = 0; lane < ir.lanes; ++lane) {
       if (!bits) {
         write(lane);
         continue;
       }
-      ir.if_then(ir.ne(ir.and_(bits, ir.c32(1u << lane)), ir.c32(0)), [&] { write(lane); });
+      ir.if_then(ir.ne(ir.and_(bits, ir.c64(uint64_t{1} << lane)), ir.c64(0)), [&] { write(lane); });
     }
   };
   const uint32_t step_B = lane_step_B(p, a, offsets, scalars.kinds);

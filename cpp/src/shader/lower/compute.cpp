@@ -418,12 +418,33 @@ uint32_t compute_lanes(const Jit& jit, const StageTraits& traits) {
   return lanes == 16 && size[0] == 8 && (traits.loads_words || !traits.loops) ? 8 : lanes;
 }
 
+namespace {
+
+/// Vectors of a workgroup that go together, where a kernel's loops are such that each round waits for the one before, and nothing but its
+/// results is in memory (as goes_together of blocks.cpp has it for fragments).
+uint32_t packets_at_once(const StageTraits& traits, bool is_compute, uint32_t at_once, uint32_t lanes) {
+  constexpr uint32_t kMostPackets = 4, kMostLoopInstructionsOfFour = 1000;
+  const bool computes = traits.open_loops && !traits.uses_images && !traits.loads_words && !traits.uses_addresses() && !traits.waits &&
+                        !traits.orders_lanes && !traits.atomic_results_used && traits.private_memory_B == 0;
+  if (!computes || at_once != lanes || !is_compute) return 1;
+  const auto& size = traits.workgroup_size;
+  const uint64_t vectors = uint64_t{size[0]} * size[1] * size[2] / at_once;
+  const uint32_t most = at_once == 16 && traits.open_loop_instructions <= kMostLoopInstructionsOfFour ? kMostPackets : 2;
+  uint32_t packets = 1;
+  while (packets < most && vectors % (packets * 2) == 0) packets *= 2;
+  return vectors ? packets : 1;
+}
+
+}  // namespace
+
 Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key, const StageTraits& traits, When when) {
   assert(key.module && (key.module->reflection().stage & (VK_SHADER_STAGE_COMPUTE_BIT | VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT |
                                                           VK_SHADER_STAGE_TASK_BIT_EXT | VK_SHADER_STAGE_MESH_BIT_EXT)));
   CodeKey code("compute");
   add_stage(code, *key.module, key.specialization, {}, key.resources);
-  const uint32_t at_once = compute_lanes(jit, traits), lanes = traits.uses_images ? jit.lanes() : at_once;
+  const uint32_t of_vector = compute_lanes(jit, traits), of_code = traits.uses_images ? jit.lanes() : of_vector;
+  const uint32_t packets = packets_at_once(traits, key.module->reflection().stage == VK_SHADER_STAGE_COMPUTE_BIT, of_vector, of_code),
+                 lanes = packets * of_code, at_once = packets * of_vector;
   code.add(lanes), code.add(at_once);
   Expected<const CodeSlot*> slot = jit.function(
       code, [key, lanes, at_once](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes, at_once); },

@@ -77,6 +77,16 @@ inline Records8 load(const TriangleRecord* const* records) {
   return r;
 }
 
+/// The lower or the upper four.
+inline __m256d half(i32x8 v, int part) {
+  return _mm256_cvtepi32_pd(part ? _mm256_extracti128_si256((__m256i)v, 1) : _mm256_castsi256_si128((__m256i)v));
+}
+/// Rounded once.
+inline f32x8 product(i32x8 a, i32x8 b) {
+  const auto part = [&](int k) { return _mm256_cvtpd_ps(_mm256_mul_pd(half(a, k), half(b, k))); };
+  return (f32x8)_mm256_set_m128(part(1), part(0));
+}
+
 /// Vertices from the anchor on, and the gradients of lambda1 and lambda2: make_barycentrics.
 struct Anchored8 {
   i32x8 x0, y0;
@@ -96,9 +106,6 @@ inline Anchored8 anchor(const Records8& r) {
   a.x0 = v0(r.x);
   a.y0 = v0(r.y);
   const i32x8 x1 = v1(r.x) - a.x0, y1 = v1(r.y) - a.y0, x2 = v2(r.x) - a.x0, y2 = v2(r.y) - a.y0;
-  const auto half = [](i32x8 v, int part) {
-    return _mm256_cvtepi32_pd(part ? _mm256_extracti128_si256((__m256i)v, 1) : _mm256_castsi256_si128((__m256i)v));
-  };
   const auto area = [&](int part) {
     return _mm256_cvtpd_ps(_mm256_sub_pd(_mm256_mul_pd(half(x1, part), half(y2, part)), _mm256_mul_pd(half(x2, part), half(y1, part))));
   };
@@ -119,6 +126,42 @@ inline Anchored8 anchor(const Records8& r) {
     a.q2 = v2(r.q);
   }
   return a;
+}
+
+/// Lanes whose bit is set.
+inline i32x8 mask_of(uint32_t bits) {
+  constexpr i32x8 kBit = {1, 2, 4, 8, 16, 32, 64, 128};
+  return ((i32x8{} + static_cast<int32_t>(bits)) & kBit) == kBit;
+}
+
+/// records::may_be_half.
+inline i32x8 halves_of(const Records8& r) {
+  const auto same = [](f32x8 a, f32x8 b) { return (i32x8)a == (i32x8)b; };
+  const auto pair = [](const i32x8* v) { return (v[0] == v[1]) | (v[1] == v[2]) | (v[2] == v[0]); };
+  return same(r.q[0], r.q[1]) & same(r.q[1], r.q[2]) & same(r.z[0], r.z[1]) & same(r.z[1], r.z[2]) & pair(r.x) & pair(r.y);
+}
+
+/// records::set_up_half: of halves of upright rectangles, the anchor at the corner. Returns PrimitiveSetup::completes.
+__attribute__((noinline)) i32x8 anchor_halves(const Records8& r, i32x8 halves, Anchored8& a) {
+  const auto least = [](const i32x8* v) { return minimum(minimum(v[0], v[1]), v[2]); };
+  const auto most = [](const i32x8* v) { return maximum(maximum(v[0], v[1]), v[2]); };
+  const i32x8 x[2] = {least(r.x), most(r.x)}, y[2] = {least(r.y), most(r.y)}, width = x[1] - x[0], height = y[1] - y[0];
+  const f32x8 scale = 256.0f / product(width, height), zero = -f32x8{};
+  a.x0 = pick(halves, x[0], a.x0), a.y0 = pick(halves, y[0], a.y0);
+  a.l1x = pick(halves, to_float(height) * scale, a.l1x), a.l1y = pick(halves, zero, a.l1y);
+  a.l2x = pick(halves, zero, a.l2x), a.l2y = pick(halves, to_float(width) * scale, a.l2y);
+  // Of the four corners one has no vertex.
+  i32x8 vertex[4], there[4];
+  for (int corner = 3; corner >= 0; corner--) {
+    const auto lies = [&](int v) { return (r.x[v] == x[corner & 1]) & (r.y[v] == y[corner >> 1]); };
+    const i32x8 other = corner == 3 ? r.vertex[2] : vertex[3];
+    vertex[corner] = pick(lies(0), r.vertex[0], pick(lies(1), r.vertex[1], pick(lies(2), r.vertex[2], other)));
+    there[corner] = lies(0) | lies(1) | lies(2);
+  }
+  a.vertex0 = pick(halves, vertex[records::kUpperLeft], a.vertex0);
+  a.vertex1 = pick(halves, vertex[records::kUpperRight], a.vertex1);
+  a.vertex2 = pick(halves, vertex[records::kLowerLeft], a.vertex2);
+  return halves & ((~there[records::kUpperLeft] & 1) | (~there[records::kUpperRight] & 2) | (~there[records::kLowerLeft] & 3));
 }
 
 inline void keep(int32_t* to, i32x8 v) { _mm256_store_si256(reinterpret_cast<__m256i*>(to), (__m256i)v); }
@@ -197,9 +240,13 @@ void prepare_squares(const TriangleRecord* const* records, uint32_t count, int32
 }
 
 void set_up_primitives(const TriangleRecord* const* records, const records::Chunk* const* chunks, const uint32_t* orders, float range_lo,
-                       float range_hi, shader::PrimitiveSetup* const* out) {
+                       float range_hi, uint32_t corners, shader::PrimitiveSetup* const* out) {
   const Records8 r = load(records);
-  const Anchored8 a = anchor<true>(r);
+  Anchored8 a = anchor<true>(r);
+  i32x8 completes{};
+  const i32x8 half = corners ? halves_of(r) & mask_of(corners) : i32x8{};
+  const uint32_t halves = sign_bits(half);
+  if (halves) completes = anchor_halves(r, half, a);
   const f32x8 dq1 = a.q1 - a.q0, dq2 = a.q2 - a.q0, dz1 = a.z1 - a.z0, dz2 = a.z2 - a.z0, one = splat(1.0f);
   __m256 low[8] = {(__m256)(to_float(a.x0) * (1.0f / 256)),
                    (__m256)(to_float(a.y0) * (1.0f / 256)),
@@ -219,13 +266,14 @@ void set_up_primitives(const TriangleRecord* const* records, const records::Chun
                     (__m256)(one / a.q2)};
   transpose(low);
   transpose(high);
-  alignas(32) int32_t vertex[4][8];
+  alignas(32) int32_t vertex[5][8];
   alignas(32) float lo[8], hi[8];
   keep(vertex[0], a.vertex0);
   keep(vertex[1], a.vertex1);
   keep(vertex[2], a.vertex2);
   const i32x8 provoking = (r.flags >> records::kProvokingShift) & 3;
   keep(vertex[3], pick(provoking == 1, r.vertex[1], pick(provoking == 2, r.vertex[2], r.vertex[0])));
+  keep(vertex[4], completes);
   keep(lo, clamp(minimum(minimum(a.z0, a.z1), a.z2), range_lo, range_hi));
   keep(hi, clamp(maximum(maximum(a.z0, a.z1), a.z2), range_lo, range_hi));
   for (int i = 0; i < 8; i++) {
@@ -249,11 +297,13 @@ void set_up_primitives(const TriangleRecord* const* records, const records::Chun
     setup.draw = flags & records::kDrawMask;
     setup.order = orders[i];
     setup.deferred = 0;
+    setup.upright = halves >> i & 1;
+    setup.completes = static_cast<uint8_t>(vertex[4][i]);
   }
   const uint32_t deferred = sign_bits(r.flags << 7);  // kDeferred
   for (uint32_t left = deferred; left; left &= left - 1) {
     const int i = std::countr_zero(left);
-    defer_vertices(*records[i], *chunks[i], *out[i]);
+    defer_vertices(*records[i], *chunks[i], corners >> i & 1, *out[i]);
   }
 }
 

@@ -113,8 +113,9 @@ struct SampleEdges {
   }
 };
 
-/// Eight PrimitiveSetups, as set_up_primitive makes them; chunks[i] is the chunk of records[i].
+/// Eight PrimitiveSetups, as set_up_primitive makes them; chunks[i] is the chunk of records[i]; `corners`: bit i, takes_corners of its
+/// draw.
 void set_up_primitives(const records::TriangleRecord* const* records, const records::Chunk* const* chunks, const uint32_t* orders,
-                       float range_lo, float range_hi, shader::PrimitiveSetup* const* out);
+                       float range_lo, float range_hi, uint32_t corners, shader::PrimitiveSetup* const* out);
 
 }  // namespace tilegpu::tile

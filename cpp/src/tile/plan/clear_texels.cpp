@@ -275,7 +275,8 @@ bool FaintBlocks::find_footprint(Footprint& of, const records::TriangleRecord& r
     const double back = 3 * (std::min(dx.lo, 0.0) + std::min(dy.lo, 0.0)), on = 3 * (std::max(dx.hi, 0.0) + std::max(dy.hi, 0.0));
     of.low[axis] = back - unsure, of.extent[axis] = on - back + 2 * unsure;
     const double beyond = draw_->beyond_px * (largest(dx) + largest(dy)) + unsure;
-    of.least[axis] = std::min({v0, v1, v2}) - beyond, of.most[axis] = std::max({v0, v1, v2}) + beyond;
+    const double v3 = setup.upright ? v1 + d2 : v0;  // at the rectangle's fourth corner
+    of.least[axis] = std::min({v0, v1, v2, v3}) - beyond, of.most[axis] = std::max({v0, v1, v2, v3}) + beyond;
     const auto squared = [&](double d) { return d * size[axis] * (d * size[axis]); };
     if (perspective_) lo_x += squared(smallest(dx)), lo_y += squared(smallest(dy));
     hi_x += squared(largest(dx)), hi_y += squared(largest(dy));

@@ -185,7 +185,7 @@ void sort_by_draw(Visibility& v) {
 }
 
 // Setups of the primitives that are seen, eight at a time, in order of their numbers. Groups of pixels are made on the way.
-void set_up_gathered(const TileContext& t, Visibility& v, BlockLists& lists, const records::DepthLimits& limits, SetupArena& arena,
+void set_up_gathered(const TileContext& t, Visibility& v, BlockLists& lists, const records::DepthLimits& limits, Packets& packets,
                      stats::FragmentCounters& counters, bool groups) {
   const records::TriangleRecord* records[kBatch];
   const records::Chunk* chunks[kBatch];
@@ -193,7 +193,12 @@ void set_up_gathered(const TileContext& t, Visibility& v, BlockLists& lists, con
   shader::PrimitiveSetup* setups[kBatch];
   uint32_t count = 0;
   const auto flush = [&] {
-    set_up_primitives(records, chunks, orders, limits.range_lo, limits.range_hi, setups);
+    // What is numbered is opaque, but where a pre-pass has its own say.
+    uint32_t corners = 0;
+    for (uint32_t k = 0; k < count && t.bin.phase != Phase::ordinary; k++)
+      corners |= uint32_t{records::takes_corners(t.pass->draws[draw_of(*records[k])].state->resolved->classification)} << k;
+    set_up_primitives(records, chunks, orders, limits.range_lo, limits.range_hi, corners, setups);
+    for (uint32_t k = 0; k < count && corners; k++) packets.vertices.complete(*t.pass, *setups[k]);
     count = 0;
   };
   // A byte for each: whether a number came before is hard to foretell.
@@ -208,7 +213,7 @@ void set_up_gathered(const TileContext& t, Visibility& v, BlockLists& lists, con
     for (; marks; marks &= marks - 1) {
       const uint32_t index = static_cast<uint32_t>(first) + static_cast<uint32_t>(std::countr_zero(marks) >> 3);
       VisiblePrimitive& primitive = v.primitives[index];
-      shader::PrimitiveSetup* setup = arena.allocate();
+      shader::PrimitiveSetup* setup = packets.setups.allocate();
       primitive.setup = setup;
       if constexpr (kTraced) trace::set_up(*t.traced, setup, {primitive.record, primitive.chunk});
       records[count] = primitive.record;
@@ -358,7 +363,7 @@ void flush_visibility(Worker& w) {
   const bool groups = gather(w, v, w.lists, w.covers, draws_again);
   if (w.bin.phase == Phase::main) settle_prepass(*w.pass, v, draws_again, w.results);
   note_seen(w, v);
-  set_up_gathered(w, v, w.lists, w.draw.test, p.setups, counters, groups);
+  set_up_gathered(w, v, w.lists, w.draw.test, p, counters, groups);
   if (!w.bin.last_flush) expand_lists(w, w.lists);
   if (!w.pass->deferral.empty()) shade_vertices(v, p.vertices, {*w.pass, counters, p.loops});
   if (w.bin.phase == Phase::main)

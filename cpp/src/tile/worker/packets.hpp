@@ -120,7 +120,7 @@ struct Packets {
   const shader::PrimitiveSetup* block_primitive = nullptr;  // args hold a whole block of it, but for the place
   std::vector<uint8_t> waiting;                             // per block: quads in the queue
   SetupArena setups;
-  VertexStore vertices;  // deferred vertex shading: of those of `setups` that come without
+  VertexStore vertices;  // of those of `setups` that come without: deferred vertex shading, corners
   Shading shading;
   KeptPlans<ShadePlan, ShadeMoment> plans;  // of this part of the pass
   uint32_t bound_draw = ~0u;                // that `shading` is of
@@ -147,10 +147,10 @@ struct Packets {
     args.area_x1_px = area.offset.x + static_cast<int32_t>(area.extent.width);
     args.area_y1_px = area.offset.y + static_cast<int32_t>(area.extent.height);
   }
-  void begin_bin(bool has_deferred_vertices) {
+  void begin_bin() {
     bound_draw = ~0u;         // how quads are shaded depends on what the bin's visibility buffer holds
     shading.state = nullptr;  // code that was compiled since is taken from here on
-    if (has_deferred_vertices) vertices.reset();
+    vertices.reset();
   }
 };
 

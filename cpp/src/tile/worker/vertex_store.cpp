@@ -5,6 +5,7 @@
 #include <bit>
 #include <cassert>
 
+#include "records/rectangle_half.hpp"
 #include "tile/plan/pass_context.hpp"
 
 namespace tilegpu::tile {
@@ -31,8 +32,26 @@ void VertexStore::reset() {
   }
   count_ = 0;
   varyings_.reset();
-  block_ = nullptr;
+  block_ = corners_ = nullptr;
   from_ = to_ = 0;
+}
+
+void VertexStore::add_corner(const PassContext& pass, shader::PrimitiveSetup& setup) {
+  assert(setup.upright && setup.completes <= 3 && setup.draw < pass.draws.size());
+  const uint32_t missing = setup.completes - 1u;
+  setup.completes = 0;
+  const auto rows = static_cast<uint32_t>(pass.draws[setup.draw].state->resolved->varyings.components.size());
+  if (!rows) return;
+  if (!corners_ || rows > corner_rows_ || corner_count_ == kStride) {
+    corners_ = varyings_.allocate(size_t{kStride} * rows);
+    corner_rows_ = rows, corner_count_ = 0;
+  }
+  float* const corner = corners_ + corner_count_++;
+  for (size_t row = 0; row < rows * size_t{kStride}; row += kStride) {
+    const float by_corner[3] = {setup.varying[0][row], setup.varying[1][row], setup.varying[2][row]};
+    corner[row] = records::complete(by_corner, missing);
+  }
+  setup.varying[missing] = corner;
 }
 
 VertexStore::Entry& VertexStore::slot(uint64_t owner, uint32_t vertex) {
@@ -118,8 +137,9 @@ void VertexStore::resolve(Scope s) {
     for (const float*& varying : setup->varying) varying = find(s, owner, index(varying));
     setup->provoking = setup->varying[provoking == a ? 0 : provoking == b ? 1 : 2];
   }
-  wanted_.clear();
   shade(s);
+  for (shader::PrimitiveSetup* setup : wanted_) complete(s.pass, *setup);
+  wanted_.clear();
 }
 
 }  // namespace tilegpu::tile

@@ -3,7 +3,8 @@
 //
 // Vertices are named by draw, gl_InstanceIndex and gl_VertexIndex, and packed into batches of up to 32 whatever batches the geometry
 // phase made of them; vertices of hidden primitives are never asked for. What is kept lives at most until the next bin, so that counts
-// do not depend on who draws which bin. Source: Arm, article on the fragment pre-pass (deferred vertex shading).
+// do not depend on who draws which bin. Corners that halves of upright rectangles lack are kept here as well
+// (records/rectangle_half.hpp). Source: Arm, article on the fragment pre-pass (deferred vertex shading).
 #pragma once
 
 #include <memory>
@@ -43,9 +44,14 @@ class VertexStore {
   void begin_pass(DeferredCensus* census) { census_ = census; }
   /// Forgets all vertices. No setup that was resolved is used any more.
   void reset();
-  /// The same where much is kept.
+  /// The same where much is kept, or nothing but corners, which are quickly made again.
   void reset_if_large() {
-    if (count_ > kLarge) reset();
+    if (count_ == 0 || count_ > kLarge) reset();
+  }
+  /// The corner that half of an upright rectangle lacks, where its vertices are shaded. Once.
+  void complete(const PassContext& pass, shader::PrimitiveSetup& setup) {
+    if (setup.completes && !setup.deferred) [[unlikely]]
+      add_corner(pass, setup);
   }
   /// Its vertices, if they are deferred. Setups are handed on as constants, but they are the worker's own (SetupArena).
   void want(const shader::PrimitiveSetup* setup) {
@@ -66,6 +72,7 @@ class VertexStore {
     const float* at = nullptr;
   };
   const float* find(Scope s, uint64_t owner, uint32_t vertex);
+  void add_corner(const PassContext& pass, shader::PrimitiveSetup& setup);
   void shade(Scope s);
   void grow();
   Entry& slot(uint64_t owner, uint32_t vertex);
@@ -75,6 +82,9 @@ class VertexStore {
   std::vector<Entry> table_;  // open addressing, a power of two
   uint32_t count_ = 0, age_ = 1;
   FloatArena varyings_;
+  // Corners: columns of a block with room for so many components.
+  float* corners_ = nullptr;
+  uint32_t corner_rows_ = 0, corner_count_ = 0;
   // The open batch: slots [from_, to_) are not shaded yet.
   uint64_t owner_ = 0;
   float* block_ = nullptr;

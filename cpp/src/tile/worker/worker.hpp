@@ -141,6 +141,7 @@ struct CurrentDraw {
   bool takes_lists = false;                // its plan has lists, and so has the bin
   bool takes_covers = false;               // the same of covers
   bool follows_late = false;               // bounds of depth know what is written after shading
+  bool joins_halves = false;               // halves of a rectangle may be one primitive (batch_setups.hpp)
   ShadeMoment moment;                      // of its quads, where they go to the queue
   uint32_t replay_ids = 0;                 // main phase: primitives that the pre-pass recorded before it
 
