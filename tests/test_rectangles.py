@@ -122,7 +122,8 @@ def test_corners_have_their_values() -> None:
         made = picture(tg.Device(cache_dir="off"), "o = vec4(v_uv, 0, 0);", corners[np.array(diagonal)], clear=(0, 0, 0, 0))[0]
         found = np.frombuffer(made, np.float32).reshape(SIZE[1], SIZE[0], 4)
         along_x, along_y = ((np.arange(size) + 0.5) / size for size in SIZE)
-        assert np.abs(found[..., 0] / (3 + 5 * along_x) - 1).max() < 3e-7 and np.abs(found[..., 1] / (7 - 2 * along_y)[:, None] - 1).max() < 3e-7
+        assert np.abs(found[..., 0] / (3 + 5 * along_x) - 1).max() < 3e-7
+        assert np.abs(found[..., 1] / (7 - 2 * along_y)[:, None] - 1).max() < 3e-7
         assert (found[..., 0] == found[:1, :, 0]).all() and (found[..., 1] == found[:, :1, 1]).all()
 
 
