@@ -18,6 +18,7 @@ LOOP = "uint n = at + 1u, steps = 0u; while (n != 1u) { n = (n & 1u) == 0u ? n /
 KERNELS = {
     "in order": f"{LOOP} o[at] = steps;",
     "in another order": f"{LOOP} o[(at * 7u) % {COUNT}u] = steps;",
+    "a word for all": f"uint more = o[{2 * COUNT - 1}u] + 3u; {LOOP} o[at] = steps + more;",
     "some": f"{LOOP} if ((steps & 1u) == 0u) o[at] = steps; else o[at] = 1000u + n;",
     "two words": f"{LOOP} o[at] = steps; o[{COUNT}u + at] = n + at;",
     "an early return": f"if ((at & 3u) == 2u) return; {LOOP} o[at] = steps;",

@@ -216,7 +216,7 @@ struct StageTraits {
   bool loops = false, uses_images = false;
   bool open_loops = false;              // some loop is not known to count (lower/counted_loops.hpp)
   uint32_t open_loop_instructions = 0;  // of a round of the largest such loop
-  bool loads_words = false;             // of buffers or shared memory
+  bool loads_words = false;             // of buffers or shared memory, other ones for each lane
   bool tile_crosses_lanes = false;      // what was read from the tile reaches neighbours: a derivative, a coordinate with a computed level
   bool crosses_lanes = false;           // derivatives, sampling with a computed level, subgroup operations: neighbours' values count
   bool lanes_alone = true;              // what lanes ask of neighbours and of their place they can find out alone (pixel_slices.hpp)

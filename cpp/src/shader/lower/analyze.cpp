@@ -273,7 +273,7 @@ void compute_traits(const Module& m, const Constants& constants, StageTraits& t)
 }  // namespace
 
 /// Kills, loops, loads and what else single instructions tell.
-static void instruction_traits(const Module& m, bool fragment, StageTraits& t) {
+static void instruction_traits(const Module& m, const Divergence& d, bool fragment, StageTraits& t) {
   each_instruction(m, [&](const Instruction& i) {
     ++t.instructions;
     if (i.op == spv::OpKill || i.op == spv::OpTerminateInvocation || i.op == spv::OpDemoteToHelperInvocation) {
@@ -287,7 +287,7 @@ static void instruction_traits(const Module& m, bool fragment, StageTraits& t) {
       const spv::StorageClass from = m.type(m.type_of(m.operand(i, 0))).storage;
       if (from == spv::StorageClassStorageBuffer || from == spv::StorageClassWorkgroup || from == spv::StorageClassUniform ||
           from == spv::StorageClassPhysicalStorageBuffer)
-        t.loads_words = true;
+        t.loads_words = t.loads_words || d.is_varying(i.id);
     }
     if (i.op == spv::OpIsHelperInvocationEXT) t.reads_helper = true;
     if (i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && m.operand(i, 1) == 76) t.uses_centroid = true;
@@ -411,7 +411,7 @@ static Expected<StageTraits> find_traits(const ShaderModule& shader_module, cons
   Expected<uint32_t> memory_B = private_memory_B(m, *constants, *divergence);
   if (!memory_B) return Error{memory_B.error().code, "shader '" + shader_module.label() + "': " + memory_B.error().message};
   t.private_memory_B = *memory_B;
-  instruction_traits(m, fragment, t);
+  instruction_traits(m, *divergence, fragment, t);
   if (t.loops) t.open_loop_instructions = largest_open_loop(m, *constants, *divergence);
   t.open_loops = t.open_loop_instructions != 0;
   memory_traits(m, t);
