@@ -4,7 +4,7 @@
 // Such a triangle's legs lie along the axes, and its vertices have one depth and one 1/w. Each input is interpolated from the rectangle's
 // upper left, upper right and lower left corner. The one of them that the triangle may lack is what an affine input has there: of an input
 // that is the same along a leg, another vertex's value, to the bit. So both halves of a rectangle give the bits that one primitive over all
-// of it would, and the tile phase may draw them as one (tile/rectangles.hpp). Decided by the triangle alone.
+// of it would, and the tile phase may draw them as one (tile/batch_setups.hpp). Decided by the triangle alone.
 // Source: Vulkan specification, "Basic Polygon Rasterization" (interpolation); docs/decisions.md, 569.
 #pragma once
 
