@@ -263,6 +263,40 @@ void check_edge(const std::vector<int64_t>& at, float level, Spacing spacing, do
   }
   CHECK(lengths[0] >= 0 && lengths[1] - lengths[0] <= 2 && lengths.back() - lengths[2] <= 2 && lengths[1] <= lengths[2] + 1);
   *ratio = double(lengths[0]) / double(lengths.back());
+  // As Direct3D has them: what has grown of them, of a full one.
+  const double grown = (std::clamp(double{level}, n == 3 ? 1.0 : 2.0, double(n)) - (n - 2)) / 2;
+  CHECK(std::abs(double(lengths[0]) - grown / n * double(kOne)) <= 2);
+}
+
+// Diagonals where neither is shorter, of an odd number of segments: alike on the four edges of each ring, and as the one of a quad of two
+// triangles in the middle. Other devices have them so, and lines show them.
+void test_diagonals_in_the_middle() {
+  for (int n = 3; n <= 9; n += 2)
+    for (Spacing spacing : {Spacing::equal, Spacing::fractional_odd}) {
+      const auto f = static_cast<float>(n) - (spacing == Spacing::equal ? 0.0f : 0.75f);
+      const TessellatedPatch patch = made({Domain::quads, spacing}, {{f, f, f, f}, {f, f}});
+      const auto points = points_of(patch);
+      std::set<int64_t> coordinates;
+      for (const Point& p : points) coordinates.insert(p[0]);
+      const std::vector<int64_t> at(coordinates.begin(), coordinates.end());
+      if (!CHECK(at.size() == static_cast<size_t>(n + 1))) continue;
+      std::set<std::array<int64_t, 4>> edges;
+      for (size_t t = 0; t < patch.indices.size(); t += 3)
+        for (size_t k = 0; k < 3; k++) {
+          const Point &a = points[patch.indices[t + k]], &b = points[patch.indices[t + (k + 1) % 3]];
+          edges.insert({a[0], a[1], b[0], b[1]}), edges.insert({b[0], b[1], a[0], a[1]});
+        }
+      const auto joined = [&](int u0, int v0, int u1, int v1) {
+        const auto of = [&](int i) { return at[static_cast<size_t>(i)]; };
+        return edges.count({of(u0), of(v0), of(u1), of(v1)}) == 1;
+      };
+      const int half = n / 2;
+      CHECK(joined(half + 1, half, half, half + 1));
+      for (int k = 0; k < half; k++) {
+        CHECK(joined(half, k, half + 1, k + 1) && joined(n - k, half, n - k - 1, half + 1));
+        CHECK(joined(half + 1, n - k, half, n - k - 1) && joined(k, half + 1, k + 1, half));
+      }
+    }
 }
 
 void test_edges_depend_on_their_level_only() {
@@ -531,6 +565,7 @@ int main() {
   test_counts_of_equal_levels();
   test_places_of_equal_spacing();
   test_edges_depend_on_their_level_only();
+  test_diagonals_in_the_middle();
   test_points_move_continuously();
   test_any_levels_fill_the_domain();
   test_inside_does_not_depend_on_outer_levels();

@@ -5,8 +5,8 @@
 // A domain of triangles or quads is a ring of outer edges, each with a subdivision of its own, and an inside whose subdivision is that
 // of the inner levels; between two rings lies a strip along each edge.
 // Source: Vulkan specification, "Tessellation", "Tessellation Invariance"; Direct3D 11.3 functional specification, "Tessellator Stage"
-// (coordinates of 16 fractional bits; where in an edge new segments begin). The specification's text gives the first inner level of quads
-// to the edges u = 0 and u = 1; its figures and Direct3D give it to the direction of u, as here.
+// (coordinates of 16 fractional bits; where in an edge new segments begin, and how they grow). The specification's text gives the first
+// inner level of quads to the edges u = 0 and u = 1; its figures and Direct3D give it to the direction of u, as here.
 #include "geometry/tessellator.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace tilegpu::geometry {
 
 namespace {
 
-constexpr uint32_t kOne = 1u << 16, kHalf = kOne / 2;
+constexpr uint32_t kOne = 1u << 16;
 
 /// Points of an edge, from 0 to kOne; at[i] + at[segments - i] is kOne.
 struct Subdivision {
@@ -49,19 +49,23 @@ uint32_t short_segment(uint32_t n) {
   return whole == 0 ? 0 : 2 * (whole - std::bit_floor(whole)) + 1;
 }
 
-// Of a clamped level f, n segments: those of full length are 1/f long, the two short ones the rest, (f - n + 2)/2f. So points before the
-// short one are i/f from the end, those behind it (n - 2i)/2f from the middle; at f = n both are i/n.
+// Of a clamped level f, n segments: points move in equal measure from where n - 2 segments of one length have them to where n have, as f
+// goes from n - 2 to n. So both short segments are g/n long, g = (f - n + 2)/2, the others (1 - g)/(n - 2) + g/n. How long the short ones
+// are, Vulkan leaves open; Direct3D does not, and other devices are alike.
 Subdivision subdivide(float level, uint32_t n, TessellationSpacing spacing) {
   assert(n >= 1 && n <= kMaxTessellationLevel);
   Subdivision edge;
   edge.segments = n;
-  // Levels are at most 64: exact in double, and all quotients fit 33 bits.
-  const uint64_t f = spacing == TessellationSpacing::equal ? uint64_t{n} << 16 : static_cast<uint64_t>(double{level} * kOne + 0.5);
-  const uint32_t before = spacing == TessellationSpacing::equal || n < 3 ? n : short_segment(n);
+  const bool fractional = spacing != TessellationSpacing::equal && n >= 3;
+  constexpr uint64_t kWhole = 2 * kOne;
+  // Levels are at most 64: exact in double, and all products fit 45 bits.
+  const uint64_t g = fractional ? static_cast<uint64_t>((double{level} - (n - 2)) * kOne + 0.5) : kWhole;
+  const uint32_t before = fractional ? short_segment(n) : n;
+  const uint64_t fewer = fractional ? n - 2 : 1, all = kWhole * fewer * n;
+  assert(g <= kWhole);
   for (uint32_t i = 0; 2 * i <= n; i++) {
-    const uint64_t steps = i <= before ? uint64_t{i} << 32 : uint64_t{n - 2 * i} << 31;
-    const auto distance = static_cast<uint32_t>((steps + f / 2) / f);
-    edge.at[i] = i <= before ? distance : kHalf - distance;
+    const uint64_t parts = (kWhole - g) * (i <= before ? i : i - 1) * n + g * i * fewer;
+    edge.at[i] = static_cast<uint32_t>((parts * kOne + all / 2) / all);
     edge.at[n - i] = kOne - edge.at[i];
   }
   return edge;
@@ -241,11 +245,13 @@ void tessellate_quad(Maker& make, const TessellationModes& modes, const Tessella
     const int32_t step = e & 1 ? static_cast<int32_t>(columns) : 1;
     make.stitch(outer_edges[e], {corner[e], along.segments - 2, corner[(e + 1) % 4], e < 2 ? step : -step, along.at + 1});
   }
-  // Diagonals as on the edges: in each quarter they run towards the middle, so that rings keep their corners.
+  // Diagonals as on the edges: in each quarter they run towards the middle, so that rings keep their corners; between quarters as a ring's
+  // edges have them in the middle, and in the middle of all as in a quad of two triangles.
   for (uint32_t j = 1; j + 1 < n; j++)
     for (uint32_t i = 1; i + 1 < m; i++) {
       const uint32_t a = first + (j - 1) * columns + i - 1, b = a + 1, c = b + columns, d = a + columns;
-      if ((along_u.at[i] + along_u.at[i + 1] <= kOne) == (along_v.at[j] + along_v.at[j + 1] <= kOne)) {
+      const uint32_t across = along_u.at[i] + along_u.at[i + 1], down = along_v.at[j] + along_v.at[j + 1];
+      if (down != kOne && (across == kOne || (across < kOne) == (down < kOne))) {
         make.triangle(a, b, c);
         make.triangle(a, c, d);
       } else {
