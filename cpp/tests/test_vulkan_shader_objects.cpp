@@ -199,20 +199,25 @@ void test_tessellation_state(ShaderObjectScene& s) {
 }
 
 // Outputs of a control shader may be arrays of more vertices than it puts out, as Mesa's Zink declares them: those that are there count.
-void test_room_for_more_vertices(ShaderObjectScene& s) {
+// And of fewer: each vertex that it puts out has an element.
+void test_room_for_other_vertices(ShaderObjectScene& s) {
   const Stages stages = combinations()[4].stages;
   Look look;
   look.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
   const auto want = s.by_pipeline(stages, look);
   auto& words = s.words[{stages[1].first, stages[1].second}];
-  uint32_t changed = 0;
-  for (size_t at = 5; at + 3 < words.size(); at += words[at] >> 16)
-    if (words[at] == (4U << 16 | 43) && words[at + 3] == 3) words[at + 3] = 32, changed++;  // OpConstant: the length of arrays
-  CHECK(changed == 1);
-  CHECK(s.by_pipeline(stages, look) == want);
-  const auto list = s.shaders(stages, true);
-  CHECK(s.by_shaders(stages, list, look) == want);
-  s.destroy(list);
+  const auto as_made = words;
+  for (const uint32_t length : {32U, 2U, 1U}) {
+    words = as_made;
+    uint32_t changed = 0;
+    for (size_t at = 5; at + 3 < words.size(); at += words[at] >> 16)
+      if (words[at] == (4U << 16 | 43) && words[at + 3] == 3) words[at + 3] = length, changed++;  // OpConstant: the length of arrays
+    CHECK(changed == 1);
+    CHECK(s.by_pipeline(stages, look) == want);
+    const auto list = s.shaders(stages, true);
+    CHECK(s.by_shaders(stages, list, look) == want);
+    s.destroy(list);
+  }
 }
 
 // States one after the other, in one command buffer: each draw has those of its own.
@@ -409,7 +414,7 @@ int main() {
     if (!way.all) continue;
     test_states(s);
     test_tessellation_state(s);
-    test_room_for_more_vertices(s);
+    test_room_for_other_vertices(s);
     test_strides(s);
     test_colours_stay(s);
     test_without_depth(s);

@@ -158,7 +158,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     fail("an access chain indexes what has no parts");
     return;
   }
-  const uint32_t length = t.kind == Kind::array || cooperative ? array_length(constants, p.type)
+  uint32_t length = t.kind == Kind::array || cooperative ? array_length(constants, p.type)
                           : t.kind == Kind::runtime_array      ? 0
                                                                : t.count;
   Value index = is_constant || p.space == Pointer::Space::address ? nullptr : index_of(index_id);
@@ -176,6 +176,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
   }
   if (!lies_as_decorated(p)) {
     const uint32_t stride_B = width(t.element) * workgroup->scalar_B(p.resource);
+    if (type == m.pointee(p.resource) && is_per_vertex(m, p.resource)) length = vertex_count(m, constants, p.resource);
     if (is_constant) {
       p.offset_B += std::min(literal, length ? length - 1 : 0) * stride_B;
     } else {

@@ -112,18 +112,16 @@ Status check_modes(const Module& m, const PrimitiveModes& modes) {
 }
 
 Status check_lengths(const Module& m, const Constants& constants, const PrimitiveModes& modes) {
-  const bool control = m.entry.model == spv::ExecutionModelTessellationControl, geometry = m.entry.model == spv::ExecutionModelGeometry;
-  if (!control && !geometry) return Ok{};  // a patch may have fewer vertices than there is room for
-  const uint32_t wanted = control ? modes.output_vertices : modes.input_vertices;
-  assert(wanted >= 1 && wanted <= kMaxPatchVertices);  // check_modes was asked before
-  for (uint32_t id : used_variables(m, control ? spv::StorageClassOutput : spv::StorageClassInput)) {
+  // A patch may have fewer vertices than there is room for, and a control shader's outputs are as many as it puts out.
+  if (m.entry.model != spv::ExecutionModelGeometry) return Ok{};
+  assert(modes.input_vertices >= 1 && modes.input_vertices <= kMaxPatchVertices);  // check_modes was asked before
+  for (uint32_t id : used_variables(m, spv::StorageClassInput)) {
     if (!is_per_vertex(m, id)) continue;
-    // Of a geometry shader's inputs fewer than there are can be had: the first ones. A control shader's array may have room for more.
-    if (const uint32_t length = array_length(constants, m.pointee(id)); geometry ? length <= wanted : length >= wanted) continue;
-    return Error{VK_ERROR_INVALID_SHADER_NV, std::string(control ? "output '" : "input '") + m.name(id) + "' is an array of " +
-                                                 std::to_string(array_length(constants, m.pointee(id))) + " vertices; " +
-                                                 (control ? "the control shader puts out " : "the primitives have ") +
-                                                 std::to_string(wanted)};
+    // Fewer than there are can be had: the first ones.
+    if (array_length(constants, m.pointee(id)) <= modes.input_vertices) continue;
+    return Error{VK_ERROR_INVALID_SHADER_NV, "input '" + m.name(id) + "' is an array of " +
+                                                 std::to_string(array_length(constants, m.pointee(id))) +
+                                                 " vertices; the primitives have " + std::to_string(modes.input_vertices)};
   }
   return Ok{};
 }
@@ -136,7 +134,7 @@ void add_words(const Module& m, const Constants& constants, const SharedVariable
   assert(!(vertices && patch));  // an array over the vertices, or one for all of them
   const uint32_t type = m.pointee(v.id), of_one = vertices ? m.type(type).element : type;
   const auto step_B = static_cast<uint32_t>(scalar_count(constants, of_one) * v.scalar_B);
-  const uint32_t count = vertices ? array_length(constants, type) : 1;
+  const uint32_t count = vertices ? vertex_count(m, constants, v.id) : 1;
   const auto scalars = interface_of(m, constants, v.id);
   const auto used = used_scalars(m, constants, v.id);
   auto offset_B = static_cast<uint32_t>(v.offset_B);

@@ -159,6 +159,15 @@ bool is_per_vertex(const Module& m, uint32_t variable) {
   return m.type(m.pointee(variable)).kind == Kind::array && !is_of_patch(m, variable) && !is_whole_builtin(m, variable);
 }
 
+uint32_t vertex_count(const Module& m, const Constants& constants, uint32_t variable) {
+  assert(is_per_vertex(m, variable));
+  uint32_t count = array_length(constants, m.pointee(variable));
+  if (m.entry.model == spv::ExecutionModelTessellationControl && m.storage_of(variable) == spv::StorageClassOutput)
+    for (const auto& [mode, values] : m.entry.modes)  // more than may be is refused later
+      if (mode == spv::ExecutionModeOutputVertices && !values.empty()) count = std::max(count, std::min(values[0], kMaxPatchVertices));
+  return count;
+}
+
 bool is_per_primitive(const Module& m, uint32_t variable) {
   if (m.entry.model != spv::ExecutionModelMeshEXT || !is_per_vertex(m, variable)) return false;
   const auto says = [](const Decorations& d) {

@@ -33,6 +33,9 @@ struct InterfaceScalar {
 /// Whether the variable's outermost array counts the vertices of a primitive or a patch, or the vertices or primitives that a mesh shader
 /// makes, and takes no locations.
 bool is_per_vertex(const Module& m, uint32_t variable);
+/// Of how many vertices such a variable has elements: as many as its array, and of a control shader's outputs one for each vertex that it
+/// puts out, whatever its array says.
+uint32_t vertex_count(const Module& m, const Constants& constants, uint32_t variable);
 /// An input of a fragment shader whose outermost array counts the primitive's vertices (PerVertexKHR), and takes no locations.
 bool is_of_corners(const Module& m, uint32_t variable);
 /// One for all vertices of a patch.

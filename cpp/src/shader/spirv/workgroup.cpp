@@ -47,7 +47,9 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
     const uint32_t least_B = m.storage_of(id) != spv::StorageClassWorkgroup ? kWord_B : m.variable_pointers ? facts.scalar_of_all_B : 0;
     const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, least_B);
     facts.shared.push_back({id, facts.shared_B + facts.inputs_B, scalar_B});
-    end_B += (scalar_count(constants, m.pointee(id)) * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
+    const uint64_t scalars = is_per_vertex(m, id) ? scalar_count(constants, m.type(m.pointee(id)).element) * vertex_count(m, constants, id)
+                                                  : scalar_count(constants, m.pointee(id));
+    end_B += (scalars * scalar_B + kLine_B - 1) / kLine_B * kLine_B;
   };
   if (m.variable_pointers)
     for (uint32_t id : used_variables(m, spv::StorageClassWorkgroup))
