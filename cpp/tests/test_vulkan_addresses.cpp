@@ -1,4 +1,7 @@
 // tests/test_vulkan_addresses.cpp -- VK_KHR_buffer_device_address: a program that knows its buffers by address alone; captured addresses.
+#include <atomic>
+#include <thread>
+
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -132,6 +135,50 @@ void captured_addresses() {
   wanted.opaqueCaptureAddress = opaque << 4;
   CHECK(p.CreateBuffer(p.device, &info, nullptr, &again) == VK_SUCCESS && p.address(again) == opaque << 4);
   p.DestroyBuffer(p.device, again, nullptr);
+  // A set that has the buffer still keeps its memory, and not its address.
+  const VkDescriptorSetLayout of_set = p.set_layout({{0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}});
+  const VkDescriptorSet set = p.descriptor_set(of_set);
+  const auto held = p.buffer(256, Addressing::kUsage);
+  wanted.opaqueCaptureAddress = p.address(held.buffer);
+  const VkDescriptorBufferInfo of_buffer{held.buffer, 0, VK_WHOLE_SIZE};
+  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, nullptr, set, 0, 0, 1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+  write.pBufferInfo = &of_buffer;
+  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  p.destroy(held);
+  for (int round = 0; round < 2; ++round) {
+    CHECK(p.CreateBuffer(p.device, &info, nullptr, &again) == VK_SUCCESS && p.address(again) == wanted.opaqueCaptureAddress);
+    p.DestroyBuffer(p.device, again, nullptr);
+  }
+  p.DestroyDescriptorSetLayout(p.device, of_set, nullptr);
+}
+
+// Addresses are taken and given up on some threads while another's dispatches go by theirs.
+void addresses_by_threads() {
+  Addressing p;
+  const auto from = p.buffer(256, Addressing::kUsage), to = p.buffer(256, Addressing::kUsage);
+  for (uint32_t i = 0; i < 64; ++i) reinterpret_cast<uint32_t*>(from.data)[i] = i;
+  const VkDeviceAddress a = p.address(from.buffer), b = p.address(to.buffer);
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+  info.size = 256, info.usage = Addressing::kUsage;
+  std::atomic<uint32_t> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 300; ++k) {
+        VkBuffer buffer = nullptr;
+        if (p.CreateBuffer(p.device, &info, nullptr, &buffer) != VK_SUCCESS) return void(wrong++);
+        const VkDeviceAddress own = p.address(buffer);
+        if (!own || own == a || own == b || own != p.address(buffer)) wrong++;
+        p.DestroyBuffer(p.device, buffer, nullptr);
+      }
+    });
+  for (uint32_t k = 0; k < 20; ++k) {
+    p.dispatch({a, b, k}, 2);
+    CHECK(reinterpret_cast<uint32_t*>(to.data)[63] == 63 + k);
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0 && p.said.empty());
+  p.destroy(from), p.destroy(to);
 }
 
 }  // namespace
@@ -140,5 +187,6 @@ int main() {
   features_and_extensions();
   words_by_address();
   captured_addresses();
+  addresses_by_threads();
   return finish("vulkan addresses");
 }

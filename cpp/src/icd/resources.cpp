@@ -7,6 +7,7 @@
 #include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
+#include "resource/address_space.hpp"
 #include "resource/image_layout.hpp"
 #include "tilegpu/host_copy.hpp"
 
@@ -49,7 +50,11 @@ VkResult VKAPI_CALL CreateBuffer(VkDevice device, const VkBufferCreateInfo* pCre
   return VK_SUCCESS;
 }
 
-void VKAPI_CALL DestroyBuffer(VkDevice device, VkBuffer buffer, const VkAllocationCallbacks*) { discard(device, buffer); }
+// Sets and command buffers may hold it still, and another buffer want its address, as a replay does.
+void VKAPI_CALL DestroyBuffer(VkDevice device, VkBuffer buffer, const VkAllocationCallbacks*) {
+  if (buffer) resource::AddressSpace::give_up(*buffer->core);
+  discard(device, buffer);
+}
 
 // An address is the buffer's, not its memory's: it is the same on every run, so that a capture needs no more.
 VkDeviceAddress VKAPI_CALL GetBufferDeviceAddress(VkDevice device, const VkBufferDeviceAddressInfo* pInfo) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdio>
+#include <utility>
 
 #include "base/field_error.hpp"
 
@@ -104,11 +105,16 @@ void AddressSpace::bound(uint64_t window, const Ptr<DeviceMemory>& memory, uint8
   ranges_ = nullptr;
 }
 
-void AddressSpace::release(uint64_t window) {
+void AddressSpace::give_up(const Buffer& buffer) {
+  if (buffer.address_) buffer.address_->space->release(*buffer.address_);
+}
+
+void AddressSpace::release(AddressLease& lease) {
   std::lock_guard lock(mutex_);
-  const auto found = given_.find(window);
+  if (std::exchange(lease.ended, true)) return;  // given up before
+  const auto found = given_.find(lease.window);
   assert(found != given_.end());
-  for (uint64_t k = 0; k < found->second.windows; k++) freed_.push_back(window + k);
+  for (uint64_t k = 0; k < found->second.windows; k++) freed_.push_back(lease.window + k);
   given_.erase(found);
   ranges_ = nullptr;
 }

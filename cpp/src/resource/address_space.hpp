@@ -28,6 +28,8 @@ struct AddressRanges {
   uint64_t newest = 0;                            // number of the last range that there was
 };
 
+struct AddressLease;
+
 class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
  public:
   AddressSpace();
@@ -38,6 +40,9 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
   Ptr<const AddressRanges> ranges();
   /// By address.
   std::vector<Ptr<Buffer>> buffers();
+  /// The program is through with the buffer, which sets and command buffers may hold for longer: its address, if it has one, is free for
+  /// another from now on, and nothing is there for what is submitted later. What was submitted has the memory still (`ranges`).
+  static void give_up(const Buffer& buffer);
 
   /// Of draws and dispatches, from their recording on.
   const shader::AddressTable* table() const { return &table_; }
@@ -60,7 +65,7 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
     uint64_t number = 0;  // in the order in which ranges came to be
   };
   void bound(uint64_t window, const Ptr<DeviceMemory>& memory, uint8_t* data, uint64_t offset_B);
-  void release(uint64_t window);
+  void release(AddressLease& lease);
   bool is_free(uint64_t window, uint64_t count) const;
   uint64_t find_windows(uint64_t count);
   static void place(AddressRanges& ranges, uint64_t window, const Given& given);
@@ -74,13 +79,14 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
   Ptr<const AddressRanges> current_;  // of the execution
 };
 
-/// What a buffer holds for as long as it has an address.
+/// What a buffer holds once it has an address. The buffer's pointer to it never changes, so that it can be read from any thread.
 struct AddressLease {
   std::shared_ptr<AddressSpace> space;
   uint64_t window = 0;
+  bool ended = false;  // under the space's lock
   uint64_t address() const { return window << shader::kAddressOffsetBits; }
   AddressLease(std::shared_ptr<AddressSpace> of, uint64_t first) : space(std::move(of)), window(first) {}
-  ~AddressLease() { space->release(window); }
+  ~AddressLease() { space->release(*this); }
   AddressLease(const AddressLease&) = delete;
   AddressLease& operator=(const AddressLease&) = delete;
 };
