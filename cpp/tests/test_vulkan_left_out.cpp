@@ -1,8 +1,8 @@
 // tests/test_vulkan_left_out.cpp -- what Vulkan lets a program leave out, or say again: dynamic states that nothing asks for, and such as
 // belong to a feature that is off; pushes of samplers that the layout has; a subpass that reads several samples and draws to nothing;
-// copies between compressed images of one and two dimensions; how many descriptors a variable count may be, asked with any. Oracle: pixels
-// and words that are known. Source: Vulkan specification, valid usage of vkCmdDraw and vkCmdCopyImage, "Push Descriptor Updates", "Size
-// Compatibility".
+// copies between compressed images of one and two dimensions; how many descriptors a variable count may be, asked with any; resolves
+// of one aspect of two. Oracle: pixels and words that are known. Source: Vulkan specification, valid usage of vkCmdDraw and
+// vkCmdCopyImage, "Push Descriptor Updates", "Size Compatibility".
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -317,6 +317,73 @@ void counts_of_variable_bindings() {
     }
 }
 
+/// Depth and stencil resolved to an image of one of them: the mode of the other is nothing.
+void resolve_of_one_aspect(VkFormat from, VkFormat to) {
+  Program p;
+  p.remake_device({"VK_KHR_create_renderpass2", "VK_KHR_depth_stencil_resolve"}, nullptr);
+  PFN_vkCreateRenderPass2KHR create = nullptr;
+  p.load(create, "vkCreateRenderPass2KHR");
+  constexpr auto kGeneral = VK_IMAGE_LAYOUT_GENERAL;
+  const bool stencil = to == VK_FORMAT_S8_UINT;
+  const VkFormat formats[] = {from, to};
+  VkAttachmentDescription2 attachments[2] = {{VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2}, {VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2}};
+  VkAttachmentReference2 references[2] = {{VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2}, {VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2}};
+  for (uint32_t i = 0; i < 2; ++i) {
+    attachments[i].format = formats[i], attachments[i].samples = i ? VK_SAMPLE_COUNT_1_BIT : VK_SAMPLE_COUNT_4_BIT;
+    attachments[i].loadOp = attachments[i].stencilLoadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    attachments[i].storeOp = attachments[i].stencilStoreOp = VK_ATTACHMENT_STORE_OP_STORE, attachments[i].finalLayout = kGeneral;
+    references[i].attachment = i, references[i].layout = kGeneral;
+    references[i].aspectMask = !i        ? VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT
+                               : stencil ? VkImageAspectFlags{VK_IMAGE_ASPECT_STENCIL_BIT}
+                                         : VkImageAspectFlags{VK_IMAGE_ASPECT_DEPTH_BIT};
+  }
+  const VkSubpassDescriptionDepthStencilResolve resolve{VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE, nullptr,
+                                                        VK_RESOLVE_MODE_AVERAGE_BIT, VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, &references[1]};
+  VkSubpassDescription2 subpass{VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2, &resolve};
+  subpass.pDepthStencilAttachment = references;
+  VkRenderPassCreateInfo2 info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2};
+  info.attachmentCount = 2, info.pAttachments = attachments, info.subpassCount = 1, info.pSubpasses = &subpass;
+  VkRenderPass pass = nullptr;
+  CHECK(create(p.device, &info, nullptr, &pass) == VK_SUCCESS);
+  const VkImageUsageFlags usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+  Program::BoundImage images[] = {p.image(formats[0], kSide_px, kSide_px, usage, false, VK_SAMPLE_COUNT_4_BIT),
+                                  p.image(formats[1], kSide_px, kSide_px, usage)};
+  p.DestroyImageView(p.device, images[0].view, nullptr);  // of depth alone
+  VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+  view.image = images[0].image, view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = formats[0];
+  view.subresourceRange = {references[0].aspectMask, 0, 1, 0, 1};
+  CHECK(p.CreateImageView(p.device, &view, nullptr, &images[0].view) == VK_SUCCESS);
+  p.said.clear();
+  const VkFramebuffer target = p.framebuffer(pass, {images[0].view, images[1].view}, kSide_px);
+  const auto out = p.buffer(4 * kSide_px * kSide_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const VkCommandBuffer c = p.begin();
+  VkClearValue clears[2]{};
+  clears[0].depthStencil = {0.5F, 5}, clears[1].depthStencil = {0.25F, 9};
+  VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+  begin.renderPass = pass, begin.framebuffer = target, begin.renderArea = {{0, 0}, {kSide_px, kSide_px}};
+  begin.clearValueCount = 2, begin.pClearValues = clears;
+  p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE);
+  p.CmdEndRenderPass(c);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {references[1].aspectMask, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
+  p.CmdCopyImageToBuffer(c, images[1].image, kGeneral, out.buffer, 1, &region);
+  p.run(c);
+  for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
+  for (uint32_t i = 0; i < kSide_px * kSide_px; ++i) {
+    uint32_t word = 0;
+    std::memcpy(&word, out.data + 4 * size_t{i}, 4);
+    if (stencil)
+      CHECK(out.data[i] == 5);
+    else if (to == VK_FORMAT_D32_SFLOAT)
+      CHECK(word == 0x3f000000);
+    else
+      CHECK((word & 0xffffff) == 0x800000);
+  }
+  p.DestroyFramebuffer(p.device, target, nullptr), p.DestroyRenderPass(p.device, pass, nullptr);
+  for (const auto& image : images) p.destroy(image);
+  p.destroy(out);
+}
+
 }  // namespace
 
 int main() {
@@ -325,5 +392,9 @@ int main() {
   samples_of_an_input_alone();
   rows_of_blocks();
   counts_of_variable_bindings();
+  resolve_of_one_aspect(VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_S8_UINT);
+  resolve_of_one_aspect(VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_D32_SFLOAT);
+  resolve_of_one_aspect(VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_S8_UINT);
+  resolve_of_one_aspect(VK_FORMAT_D24_UNORM_S8_UINT, VK_FORMAT_X8_D24_UNORM_PACK32);
   return finish("vulkan left out");
 }

@@ -177,8 +177,10 @@ struct Program {
     CHECK(BindImageMemory(device, out.image, out.memory, 0) == VK_SUCCESS);
     VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
     view.image = out.image, view.viewType = VK_IMAGE_VIEW_TYPE_2D, view.format = format;
-    const bool depth = usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
-    view.subresourceRange = {static_cast<VkImageAspectFlags>(depth ? VK_IMAGE_ASPECT_DEPTH_BIT : VK_IMAGE_ASPECT_COLOR_BIT), 0, 1, 0, 1};
+    const auto aspect = format == VK_FORMAT_S8_UINT                           ? VK_IMAGE_ASPECT_STENCIL_BIT
+                        : usage & VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT ? VK_IMAGE_ASPECT_DEPTH_BIT
+                                                                              : VK_IMAGE_ASPECT_COLOR_BIT;
+    view.subresourceRange = {static_cast<VkImageAspectFlags>(aspect), 0, 1, 0, 1};
     CHECK(CreateImageView(device, &view, nullptr, &out.view) == VK_SUCCESS);
     return out;
   }

@@ -131,6 +131,18 @@ struct Checker {
     return Ok{};
   }
 
+  /// A format for what is resolved: of depth and stencil one that has this aspect alone will do (VkSubpassDescriptionDepthStencilResolve).
+  static bool is_alike(const vk::FormatInfo& target, const vk::FormatInfo& source, VkImageAspectFlagBits aspect) {
+    switch (aspect) {
+      case VK_IMAGE_ASPECT_DEPTH_BIT:
+        return target.depth_bits == source.depth_bits && target.numeric == source.numeric;
+      case VK_IMAGE_ASPECT_STENCIL_BIT:
+        return target.stencil_bits == source.stencil_bits;
+      default:
+        return target.format == source.format;
+    }
+  }
+
   Status check_resolve(const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {
     if (a.resolve_mode == VK_RESOLVE_MODE_NONE) return Ok{};
     const bool known = a.resolve_mode == VK_RESOLVE_MODE_AVERAGE_BIT || a.resolve_mode == VK_RESOLVE_MODE_SAMPLE_ZERO_BIT ||
@@ -155,9 +167,11 @@ struct Checker {
       return field_error(pass, resolve_name + ".samples", number(a.resolve_view->image()->sample_count()), "1",
                          "resolve to a single-sampled image");
     }
-    if (a.resolve_view->info().format != a.view->info().format) {
+    if (!is_alike(*vk::find_format(a.resolve_view->info().format), format, aspect)) {
       return field_error(pass, resolve_name + ".format", vk::find_format(a.resolve_view->info().format)->name,
-                         std::string(format.name) + " as the attachment", "give both views the same format");
+                         std::string(format.name) + " as the attachment",
+                         aspect == VK_IMAGE_ASPECT_COLOR_BIT ? "give both views the same format"
+                                                             : "give both views the same format, or one with the same bits of this aspect");
     }
     if (Status memory = check_memory(*a.resolve_view, true, resolve_name); !memory) return memory.error();
     return use(*a.resolve_view, aspect, resolve_name);

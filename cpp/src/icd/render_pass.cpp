@@ -205,6 +205,11 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
     if (const auto* resolve = find_next<Resolve>(in.pNext, VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE)) {
       subpass.depth_stencil_resolve = attachment_of(resolve->pDepthStencilResolveAttachment);
       subpass.depth_resolve_mode = resolve->depthResolveMode, subpass.stencil_resolve_mode = resolve->stencilResolveMode;
+      if (subpass.depth_stencil_resolve < pass->attachments.size()) {  // of an aspect that the target has not the mode says nothing
+        const vk::FormatInfo* const has = vk::find_format(pass->attachments[subpass.depth_stencil_resolve].format);
+        if (has && !has->depth_bits) subpass.depth_resolve_mode = VK_RESOLVE_MODE_NONE;
+        if (has && !has->stencil_bits) subpass.stencil_resolve_mode = VK_RESOLVE_MODE_NONE;
+      }
     }
     subpass.single_sampled = single_sampled_of(in.pNext);
     using Rates = VkFragmentShadingRateAttachmentInfoKHR;
