@@ -1,7 +1,8 @@
 // shader/epilogue/epilogue_blend.cpp -- Vulkan's blend equations and logic operations; see epilogue_blend.hpp.
 // In, out: see epilogue_blend.hpp.
-// Fixed-point attachments clamp source, constants and factors to their range before the equation; a factor ZERO gives 0 and ONE the
-// operand itself, also for infinities and NaN. Every equation is s * sf + (d * df) with the sum fused: one rounding for the product
+// Fixed-point attachments clamp source and constants to their range before the equation, and a factor made of these is what it comes to:
+// 1 - a of a SNORM attachment reaches 2 (docs/decisions.md, 526). A factor ZERO gives 0 and ONE the operand itself, also for infinities
+// and NaN. Every equation is s * sf + (d * df) with the sum fused: one rounding for the product
 // with the destination, one for the rest. Source: Vulkan specification, "Blending", "Blend Factors", "Blend Operations", "Logical
 // Operations".
 #include "shader/epilogue/epilogue_blend.hpp"
@@ -37,11 +38,8 @@ Value clamp_range(const Ir& ir, Value x, Range range) {
 }
 
 /// Component c of a factor. ZERO and ONE are handled by the caller.
-Value factor(const Ir& ir, const Inputs& in, VkBlendFactor f, uint32_t c, Range range) {
-  auto one_minus = [&](Value v) {
-    Value r = ir.fsub(ir.fk(v, 1), v);
-    return range == Range::snorm ? clamp_range(ir, r, range) : r;
-  };
+Value factor(const Ir& ir, const Inputs& in, VkBlendFactor f, uint32_t c) {
+  auto one_minus = [&](Value v) { return ir.fsub(ir.fk(v, 1), v); };
   switch (f) {
     case VK_BLEND_FACTOR_SRC_COLOR:
       return in.source[c];
@@ -87,10 +85,10 @@ struct Term {
   Value value = nullptr, multiplier = nullptr;  // multiplier null: 1
 };
 
-Term term(const Ir& ir, const Inputs& in, Value v, VkBlendFactor f, uint32_t c, Range range) {
+Term term(const Ir& ir, const Inputs& in, Value v, VkBlendFactor f, uint32_t c) {
   if (f == VK_BLEND_FACTOR_ZERO) return {};
   if (f == VK_BLEND_FACTOR_ONE || (f == VK_BLEND_FACTOR_SRC_ALPHA_SATURATE && c == 3)) return {v, nullptr};
-  return {v, factor(ir, in, f, c, range)};
+  return {v, factor(ir, in, f, c)};
 }
 
 /// s - d, s + d, d - s, the multiplication of the first fused into the sum.
@@ -106,7 +104,7 @@ Value combine(const Ir& ir, Term s, Term d, VkBlendOp op) {
   return s.multiplier ? ir.fma(s.value, s.multiplier, right) : ir.fadd(s.value, right);
 }
 
-Value equation(const Ir& ir, const Inputs& in, uint32_t c, VkBlendFactor sf, VkBlendFactor df, VkBlendOp op, Range range) {
+Value equation(const Ir& ir, const Inputs& in, uint32_t c, VkBlendFactor sf, VkBlendFactor df, VkBlendOp op) {
   Value result = nullptr;
   switch (op) {
     case VK_BLEND_OP_MIN:
@@ -116,7 +114,7 @@ Value equation(const Ir& ir, const Inputs& in, uint32_t c, VkBlendFactor sf, VkB
       result = ir.fmax_second(in.source[c], in.destination[c]);
       break;
     default:
-      result = combine(ir, term(ir, in, in.source[c], sf, c, range), term(ir, in, in.destination[c], df, c, range), op);
+      result = combine(ir, term(ir, in, in.source[c], sf, c), term(ir, in, in.destination[c], df, c), op);
       break;
   }
   return result ? result : ir.fk(in.source[c], 0);
@@ -213,9 +211,9 @@ std::array<Value, 4> emit_blend(const Ir& ir, const vk::FormatInfo& format, cons
   }
   std::array<Value, 4> result;
   for (uint32_t c = 0; c < 3; ++c) {
-    result[c] = equation(ir, in, c, blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp, range);
+    result[c] = equation(ir, in, c, blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp);
   }
-  result[3] = equation(ir, in, 3, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, range);
+  result[3] = equation(ir, in, 3, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp);
   if (range == Range::unorm) {
     for (uint32_t c = 0; c < 3; ++c) hints[c] = result_hints(blend.srcColorBlendFactor, blend.dstColorBlendFactor, blend.colorBlendOp, c);
     hints[3] = result_hints(blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, blend.alphaBlendOp, 3);
