@@ -342,8 +342,11 @@ void test_choices_beside_constants(Jit& jit) {
     };
     const auto less = [&](uint32_t a, uint32_t b) { return f(a) < f(b) ? a : b; };
     const auto more = [&](uint32_t a, uint32_t b) { return f(a) > f(b) ? a : b; };
-    const auto not_nan = [&](const auto& chosen) {
-      return [&, chosen](uint32_t a, uint32_t b) { return std::isnan(f(b)) ? a : chosen(a, b); };
+    const auto not_nan = [&](const auto& chosen) {  // and of zeros the lesser or the greater one by their signs
+      return [&, chosen](uint32_t a, uint32_t b) {
+        if (f(a) == 0 && f(b) == 0) return chosen(0x3f800000, 0xbf800000) == 0x3f800000 ? a & b : a | b;
+        return std::isnan(f(b)) ? a : chosen(a, b);
+      };
     };
     for (bool first : {false, true}) {
       check("fmin", emit_fmin, first, less);

@@ -42,8 +42,31 @@ Value emit_fmin(const Ir& ir, Value a, Value b) { return ir.fmin_second(a, b); }
 Value emit_fmax(const Ir& ir, Value a, Value b) { return ir.fmax_second(a, b); }
 Value emit_fclamp(const Ir& ir, Value x, Value low, Value high) { return emit_fmin(ir, emit_fmax(ir, x, low), high); }
 
-Value emit_nmin(const Ir& ir, Value a, Value b) { return ir.select(ir.is_nan(b), a, ir.fmin_second(a, b)); }
-Value emit_nmax(const Ir& ir, Value a, Value b) { return ir.select(ir.is_nan(b), a, ir.fmax_second(a, b)); }
+/// Equal numbers are the same bits, but zeros.
+static bool is_constant_beside_zero(Value v) {
+  if (!LLVMIsConstant(v)) return false;
+  const Value one = Ir::lanes_of(v) > 1 ? LLVMGetAggregateElement(v, 0) : v;
+  LLVMBool loses = 0;
+  return one && LLVMIsAConstantFP(one) && LLVMConstRealGetDouble(one, &loses) != 0;
+}
+
+static Value is_negative(const Ir& ir, Value v) {
+  const Type bits = Ir::bits_of(v) == 64 ? ir.i64 : Ir::bits_of(v) == 16 ? ir.i16 : ir.i32;
+  Value word = ir.bitcast(v, Ir::like(v, bits));
+  return ir.slt(word, Ir::zero(Ir::type_of(word)));
+}
+
+// The number beside NaN; of zeros the one whose sign says so (SPV_KHR_float_controls2 lets a module ask for signs of zeros).
+Value emit_nmin(const Ir& ir, Value a, Value b) {
+  Value first = ir.flt(a, b);
+  if (!is_constant_beside_zero(a) && !is_constant_beside_zero(b)) first = ir.select(is_negative(ir, b), first, ir.fle(a, b));
+  return ir.select(ir.is_nan(b), a, ir.select(first, a, b));
+}
+Value emit_nmax(const Ir& ir, Value a, Value b) {
+  Value first = ir.fgt(a, b);
+  if (!is_constant_beside_zero(a) && !is_constant_beside_zero(b)) first = ir.select(is_negative(ir, b), ir.fge(a, b), first);
+  return ir.select(ir.is_nan(b), a, ir.select(first, a, b));
+}
 Value emit_nclamp(const Ir& ir, Value x, Value low, Value high) { return emit_nmin(ir, emit_nmax(ir, x, low), high); }
 
 Value emit_fsign(const Ir& ir, Value x) {
