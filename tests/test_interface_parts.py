@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
+import numpy as np
 import pytest
 
 import tilegpu as tg
@@ -95,7 +97,7 @@ def dev() -> tg.Device:
     return tg.Device(threads=1, strict=True)
 
 
-def make(dev: tg.Device, found: dict[str, str], **more: object) -> tg.Pipeline:
+def make(dev: tg.Device, found: Mapping[str, str | bytes], **more: object) -> tg.Pipeline:
     more |= {"patch_control_points": 3} if "tessellation_control" in found else {}
     others = {stage: text for stage, text in found.items() if stage not in ("vertex", "fragment")}
     return dev.pipeline(found["vertex"], found["fragment"], color=[F], **others, **more)  # type: ignore[arg-type]
@@ -164,3 +166,51 @@ def test_arrays_end_at_the_last_location(dev: tg.Device) -> None:
         else:
             with pytest.raises(tg.ValidationError, match=most):
                 make(dev, found)
+
+
+SHARED = {
+    "vertex": HEAD + "void main() { gl_Position = vec4(4 * (gl_VertexIndex & 1) - 1, 4 * (gl_VertexIndex >> 1) - 1, 0, 1); }",
+    "tessellation_control": HEAD
+    + """layout(vertices = 3) out;
+layout(location = 1, component = 1) out float a[][2];
+layout(location = 1, component = 2) out vec2 b[][2];
+layout(location = 1) out float c[][2];
+void main() {
+    gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = gl_TessLevelInner[0] = 1;
+    gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+    for (int k = 0; k < 2; k++) {
+        a[gl_InvocationID][k] = 0.25 * k;
+        b[gl_InvocationID][k] = vec2(0.5 * k, 0.75 * k);
+        c[gl_InvocationID][k] = k;
+    }
+}""",
+    "tessellation_evaluation": HEAD
+    + """layout(triangles) in;
+layout(location = 1, component = 1) in float a[][2];
+layout(location = 1, component = 2) in vec2 b[][2];
+layout(location = 1) in float c[][2];
+layout(location = 0) out vec4 color;
+void main() {
+    gl_Position = gl_TessCoord.x * gl_in[0].gl_Position + gl_TessCoord.y * gl_in[1].gl_Position + gl_TessCoord.z * gl_in[2].gl_Position;
+    color = vec4(a[1][1], b[2][1], c[0][1]) + vec4(a[1][0], b[0][0], c[2][0]);
+}""",
+    "fragment": HEAD + "layout(location = 0) in vec4 color; layout(location = 0) out vec4 o; void main() { o = color; }",
+}
+
+
+def test_arrays_of_vertices_share_locations(dev: tg.Device) -> None:
+    """SPIRV-Tools of 2023 look through one array, and refused components of such as each vertex has."""
+    image = dev.image((8, 8), F)
+    pipeline = make(dev, SHARED)
+    with dev.render_pass(color=[tg.Attachment(image, clear=(0, 0, 0, 0))]) as rp:
+        rp.draw(pipeline, count=3)
+    assert (image.numpy() == (64, 128, 191, 255)).all()
+
+
+def test_a_place_that_two_arrays_have_is_an_error(dev: tg.Device) -> None:
+    """What the validator is not shown is looked at."""
+    words = np.frombuffer(tg.compile_glsl(SHARED["tessellation_control"], "tessellation_control"), np.uint32).copy()
+    at = next(k for k in range(len(words) - 3) if words[k] == 4 << 16 | 71 and words[k + 2] == 31 and words[k + 3] == 1)
+    words[at + 3] = 2  # OpDecorate, Component
+    with pytest.raises(tg.Error, match="output location 1, component 2 is of two variables"):
+        make(dev, SHARED | {"tessellation_control": words.tobytes()})

@@ -77,14 +77,18 @@ def fclamp(x: int, low: int, high: int, bits: int) -> int:
     return fmin(fmax(x, low, bits), high, bits)
 
 
+def _zeros(a: int, b: int, bits: int) -> bool:
+    return n.decode(a, bits) == 0 == n.decode(b, bits)
+
+
 def nmin(a: int, b: int, bits: int) -> int:
-    """A number wins over NaN."""
-    return a if n.is_nan(b, bits) else fmin(a, b, bits)
+    """A number wins over NaN, and of zeros the negative one."""
+    return a | b if _zeros(a, b, bits) else a if n.is_nan(b, bits) else fmin(a, b, bits)
 
 
 def nmax(a: int, b: int, bits: int) -> int:
-    """A number wins over NaN."""
-    return a if n.is_nan(b, bits) else fmax(a, b, bits)
+    """A number wins over NaN, and of zeros the positive one."""
+    return a & b if _zeros(a, b, bits) else a if n.is_nan(b, bits) else fmax(a, b, bits)
 
 
 def _sign(x: int, bits: int) -> int:

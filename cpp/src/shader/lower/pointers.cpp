@@ -158,9 +158,7 @@ void Lowering::access_step(Pointer& p, uint32_t index_id) {
     fail("an access chain indexes what has no parts");
     return;
   }
-  uint32_t length = t.kind == Kind::array || cooperative ? array_length(constants, p.type)
-                          : t.kind == Kind::runtime_array      ? 0
-                                                               : t.count;
+  uint32_t length = t.kind == Kind::array || cooperative ? array_length(constants, p.type) : t.kind == Kind::runtime_array ? 0 : t.count;
   Value index = is_constant || p.space == Pointer::Space::address ? nullptr : index_of(index_id);
   const uint32_t type = p.type;
   p.type = t.element;

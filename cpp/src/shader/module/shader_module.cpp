@@ -6,6 +6,7 @@
 #include "base/host_memory.hpp"
 #include "shader/module/module_record.hpp"
 #include "shader/module/reflection.hpp"
+#include "shader/spirv/component_arrays.hpp"
 #include "shader/spirv/cooperative_matrix.hpp"
 #include "shader/spirv/limits.hpp"
 #include "shader/spirv/module.hpp"
@@ -125,7 +126,7 @@ std::vector<uint32_t> with_older_names(std::vector<uint32_t> words) {
 /// Empty, or what SPIRV-Tools says against the words.
 std::string validate(const std::vector<uint32_t>& module_words) {
   const std::vector<uint32_t> known = shader::without_newer(shader::tile_images_as_inputs(module_words, true));
-  const std::vector<uint32_t> words = with_older_names(without_languages(shader::for_validation(known)));
+  const std::vector<uint32_t> words = shader::without_array_components(with_older_names(without_languages(shader::for_validation(known))));
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string messages;
   size_t message_count = 0;
@@ -167,6 +168,9 @@ Expected<Ptr<ShaderModule>> ShaderModule::create_here(std::vector<uint32_t> word
   if (std::string wrong = shader::check_newer(**module); !wrong.empty()) return invalid("is not valid SPIR-V: " + wrong);
   auto constants = shader::evaluate_constants(**module, {});
   if (!constants) return Error{constants.error().code, "shader '" + label + "': " + constants.error().message};
+  if (shader::without_array_components(words) != words)
+    if (std::string wrong = shader::check_shared_places(**module, *constants); !wrong.empty())
+      return invalid("is not valid SPIR-V: " + wrong);
   auto reflection = shader::reflect(**module, std::move(*constants));
   if (!reflection) return Error{reflection.error().code, "shader '" + label + "': " + reflection.error().message};
   assert((*module)->entry.function != 0);
