@@ -44,9 +44,8 @@ struct Model {
     return x;
   }
 
-  static float factor(const vk::FormatInfo& f, VkBlendFactor factor, int c, const float* s, const float* s1, const float* d,
-                      const float* k) {
-    auto om = [&](float x) { return clamp_to(f, 1 - x); };
+  static float factor(VkBlendFactor factor, int c, const float* s, const float* s1, const float* d, const float* k) {
+    auto om = [](float x) { return 1 - x; };  // of what is clamped; 2 where SNORM has -1
     switch (factor) {
       case VK_BLEND_FACTOR_ZERO:
         return 0;
@@ -89,11 +88,11 @@ struct Model {
     }
   }
 
-  static float equation(const vk::FormatInfo& f, VkBlendOp op, VkBlendFactor sf, VkBlendFactor df, int c, const float* s, const float* s1,
-                        const float* d, const float* k) {
+  static float equation(VkBlendOp op, VkBlendFactor sf, VkBlendFactor df, int c, const float* s, const float* s1, const float* d,
+                        const float* k) {
     if (op == VK_BLEND_OP_MIN) return s[c] < d[c] ? s[c] : d[c];
     if (op == VK_BLEND_OP_MAX) return s[c] > d[c] ? s[c] : d[c];
-    const float a = s[c], fa = factor(f, sf, c, s, s1, d, k), b = d[c], fb = factor(f, df, c, s, s1, d, k);
+    const float a = s[c], fa = factor(sf, c, s, s1, d, k), b = d[c], fb = factor(df, c, s, s1, d, k);
     // ZERO drops its term, ONE keeps the operand, whatever it is.
     const float pa = sf == VK_BLEND_FACTOR_ZERO ? 0 : a * fa, pb = df == VK_BLEND_FACTOR_ZERO ? 0 : b * fb;
     if (op == VK_BLEND_OP_REVERSE_SUBTRACT) {
@@ -133,9 +132,8 @@ struct Model {
       }
       if (key.alpha_to_one) s1[3] = 1;
       for (int c = 0; c < 4; ++c) {
-        color.f[c] =
-            c < 3 ? equation(f, blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, c, s, s1, destination.f, k)
-                  : equation(f, blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, c, s, s1, destination.f, k);
+        color.f[c] = c < 3 ? equation(blend.colorBlendOp, blend.srcColorBlendFactor, blend.dstColorBlendFactor, c, s, s1, destination.f, k)
+                           : equation(blend.alphaBlendOp, blend.srcAlphaBlendFactor, blend.dstAlphaBlendFactor, c, s, s1, destination.f, k);
       }
     }
     vk::pack_texel(f, color, reinterpret_cast<uint8_t*>(now));
