@@ -12,7 +12,6 @@ namespace {
 
 constexpr uint32_t kSide_px = 16;
 constexpr size_t kPicture_B = size_t{kSide_px} * kSide_px * 4;
-constexpr VkRect2D kArea = {{0, 0}, {kSide_px, kSide_px}};
 constexpr VkFormat kColor = VK_FORMAT_R8G8B8A8_UNORM, kDepth = VK_FORMAT_D32_SFLOAT_S8_UINT;
 
 const char* const kWhole = R"(#version 450
@@ -29,29 +28,24 @@ layout(input_attachment_index = INDEX, set = 0, binding = 0) uniform subpassInpu
 layout(input_attachment_index = INDEX, set = 0, binding = 1) uniform usubpassInput s;
 layout(location = 0) out vec4 o; void main() { o = vec4(subpassLoad(d).x, float(subpassLoad(s).x) / 255, 0, 1); })";
 
-struct Scene {
-  Program p;
-  PFN_vkCmdBeginRendering begin_rendering = nullptr;
-  PFN_vkCmdEndRendering end_rendering = nullptr;
+struct Features {
+  VkPhysicalDeviceDynamicRenderingLocalReadFeatures local{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES, nullptr,
+                                                          VK_TRUE};
+};
+
+struct Scene : Features, RenderingScene {
   PFN_vkCmdSetRenderingAttachmentLocations set_locations = nullptr;
   PFN_vkCmdSetRenderingInputAttachmentIndices set_indices = nullptr;
   VkDescriptorSetLayout set_layout = nullptr;
   VkPipelineLayout layout = nullptr;
-  Program::MappedBuffer out{};
 
-  Scene() {
-    VkPhysicalDeviceDynamicRenderingLocalReadFeatures local{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES};
-    local.dynamicRenderingLocalRead = VK_TRUE;
-    VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, &local, VK_TRUE};
-    p.remake_device({"VK_KHR_dynamic_rendering", "VK_KHR_dynamic_rendering_local_read"}, &dynamic);
-    p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
+  Scene() : RenderingScene(kSide_px, 4, {"VK_KHR_dynamic_rendering_local_read"}, &local) {
     p.load(set_locations, "vkCmdSetRenderingAttachmentLocations"), p.load(set_indices, "vkCmdSetRenderingInputAttachmentIndices");
     const auto input = [](uint32_t i) {
       return VkDescriptorSetLayoutBinding{i, VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT, 1, VK_SHADER_STAGE_FRAGMENT_BIT, nullptr};
     };
     set_layout = p.set_layout({input(0), input(1)});
     layout = p.pipeline_layout({set_layout});
-    out = p.buffer(kPicture_B, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   }
 
   VkDescriptorSet inputs(VkImageView a, VkImageView b) {
@@ -99,34 +93,14 @@ struct Scene {
     });
   }
 
-  void state(VkCommandBuffer c, VkPipeline with) {
-    const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
-    p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
-    p.CmdSetViewport(c, 0, 1, &viewport);
-    p.CmdSetScissor(c, 0, 1, &kArea);
-  }
-  void barrier(VkCommandBuffer c) {
-    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-                                 VK_ACCESS_INPUT_ATTACHMENT_READ_BIT};
-    p.CmdPipelineBarrier(c, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
-                         VK_DEPENDENCY_BY_REGION_BIT, 1, &memory, 0, nullptr, 0, nullptr);
-  }
-  std::vector<uint8_t> submitted(VkCommandBuffer c, VkImage image) {
-    VkBufferImageCopy region{};
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-    p.CmdCopyImageToBuffer(c, image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
-    p.run(c);
-    for (const std::string& text : p.said) CHECK_MESSAGE(false, text);
-    p.said.clear();
+  std::vector<uint8_t> submitted(VkCommandBuffer c, const Program::BoundImage& image) {
+    p.run_and_read(c, image, kSide_px, out.buffer);
     return {out.data, out.data + kPicture_B};
   }
 };
 
 VkRenderingAttachmentInfo attachment(VkImageView view, VkAttachmentStoreOp store) {
-  VkRenderingAttachmentInfo info{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
-  info.imageView = view, info.imageLayout = VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ;
-  info.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, info.storeOp = store;
-  return info;
+  return Scene::attachment(view, store, VK_IMAGE_LAYOUT_RENDERING_LOCAL_READ);
 }
 
 int near(float value) { return static_cast<int>(std::lrint(value * 255)); }
@@ -148,26 +122,25 @@ void test_colors(bool blended) {
   const VkPipeline first = s.pipeline(kTwo, first_map, {write, write, write});
   const VkPipeline second = s.pipeline(kSum, second_map, {write, add, write});
   const VkDescriptorSet set = s.inputs(a.view, b.view);
-  VkRenderingAttachmentInfo colors[3] = {attachment(a.view, VK_ATTACHMENT_STORE_OP_DONT_CARE),
-                                         attachment(lit.view, VK_ATTACHMENT_STORE_OP_STORE),
-                                         attachment(b.view, VK_ATTACHMENT_STORE_OP_DONT_CARE)};
+  std::vector<VkRenderingAttachmentInfo> colors = {attachment(a.view, VK_ATTACHMENT_STORE_OP_DONT_CARE),
+                                                   attachment(lit.view, VK_ATTACHMENT_STORE_OP_STORE),
+                                                   attachment(b.view, VK_ATTACHMENT_STORE_OP_DONT_CARE)};
   colors[1].clearValue.color = {{0.125F, 0, 0, 0}};
-  VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO, nullptr, 0, kArea, 1, 0, 3, colors, nullptr, nullptr};
   const VkCommandBuffer c = p.begin();
-  s.begin_rendering(c, &info);
+  s.begin(c, colors);
   const VkRenderingAttachmentLocationInfo locations{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_LOCATION_INFO, nullptr, 3,
                                                     first_map.locations.data()};
   const VkRenderingInputAttachmentIndexInfo indices{
       VK_STRUCTURE_TYPE_RENDERING_INPUT_ATTACHMENT_INDEX_INFO, nullptr, 3, second_map.indices.data(), nullptr, nullptr};
   s.set_locations(c, &locations), s.set_indices(c, &indices);
-  s.state(c, first);
+  s.bind(c, first);
   p.CmdDraw(c, 3, 1, 0, 0);
-  s.barrier(c);
-  s.state(c, second);
+  s.barrier(c, VK_ACCESS_INPUT_ATTACHMENT_READ_BIT);
+  s.bind(c, second);
   p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, s.layout, 0, 1, &set, 0, nullptr);
   p.CmdDraw(c, 3, 1, 0, 0);
   s.end_rendering(c);
-  const std::vector<uint8_t> got = s.submitted(c, lit.image);
+  const std::vector<uint8_t> got = s.submitted(c, lit);
   for (uint32_t y = 0; y < kSide_px; ++y)
     for (uint32_t x = 0; x < kSide_px; ++x) {
       const uint8_t* texel = got.data() + (y * kSide_px + x) * 4;
@@ -213,21 +186,20 @@ void test_depth_stencil(VkSampleCountFlagBits samples) {
   const VkPipeline fill = s.pipeline(kTwo, {}, {write, write}, kDepth, samples);
   const VkPipeline read = s.pipeline(text.c_str(), {{}, {}, &five, &five}, {write, write}, kDepth, samples);
   const VkDescriptorSet set = s.inputs(of[0], of[1]);
-  VkRenderingAttachmentInfo colors[2] = {attachment(color.view, VK_ATTACHMENT_STORE_OP_STORE),
-                                         attachment(second.view, VK_ATTACHMENT_STORE_OP_DONT_CARE)};
+  std::vector<VkRenderingAttachmentInfo> colors = {attachment(color.view, VK_ATTACHMENT_STORE_OP_STORE),
+                                                   attachment(second.view, VK_ATTACHMENT_STORE_OP_DONT_CARE)};
   if (many) colors[0].resolveMode = VK_RESOLVE_MODE_AVERAGE_BIT, colors[0].resolveImageView = flat.view;
   const VkRenderingAttachmentInfo both = attachment(of[2], VK_ATTACHMENT_STORE_OP_DONT_CARE);
-  VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO, nullptr, 0, kArea, 1, 0, 2, colors, &both, &both};
   const VkCommandBuffer c = p.begin();
-  s.begin_rendering(c, &info);
-  s.state(c, fill);
+  s.begin(c, colors, &both);
+  s.bind(c, fill);
   p.CmdDraw(c, 3, 1, 0, 0);
-  s.barrier(c);
-  s.state(c, read);
+  s.barrier(c, VK_ACCESS_INPUT_ATTACHMENT_READ_BIT);
+  s.bind(c, read);
   p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, s.layout, 0, 1, &set, 0, nullptr);
   p.CmdDraw(c, 3, 1, 0, 0);
   s.end_rendering(c);
-  const std::vector<uint8_t> got = s.submitted(c, many ? flat.image : color.image);
+  const std::vector<uint8_t> got = s.submitted(c, many ? flat : color);
   for (uint32_t y = 0; y < kSide_px; ++y)
     for (uint32_t x = 0; x < kSide_px; ++x) {
       const uint8_t* texel = got.data() + (y * kSide_px + x) * 4;

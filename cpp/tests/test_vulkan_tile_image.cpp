@@ -12,8 +12,6 @@ using namespace tilegpu::test;
 namespace {
 
 constexpr uint32_t kSide_px = 16;
-constexpr size_t kPicture_B = size_t{kSide_px} * kSide_px * 4;
-constexpr VkRect2D kArea = {{0, 0}, {kSide_px, kSide_px}};
 constexpr VkFormat kColor = VK_FORMAT_R8G8B8A8_UNORM;
 
 const char* const kWhole = R"(#version 450
@@ -67,24 +65,17 @@ std::vector<uint32_t> with_tile_images(const char* text) {
   return out;
 }
 
-struct Scene {
-  Program p;
-  PFN_vkCmdBeginRendering begin_rendering = nullptr;
-  PFN_vkCmdEndRendering end_rendering = nullptr;
-  VkPipelineLayout layout = nullptr;
-  Program::MappedBuffer out{};
+struct Features {
+  VkPhysicalDeviceShaderTileImageFeaturesEXT tiles{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TILE_IMAGE_FEATURES_EXT, nullptr, VK_TRUE,
+                                                   VK_TRUE, VK_TRUE};
+  VkPhysicalDeviceDynamicRenderingLocalReadFeatures local{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES, &tiles,
+                                                          VK_TRUE};
+};
 
-  Scene() {
-    VkPhysicalDeviceShaderTileImageFeaturesEXT tiles{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_TILE_IMAGE_FEATURES_EXT, nullptr, VK_TRUE,
-                                                     VK_TRUE, VK_TRUE};
-    VkPhysicalDeviceDynamicRenderingLocalReadFeatures local{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES, &tiles,
-                                                            VK_TRUE};
-    VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, &local, VK_TRUE};
-    p.remake_device({"VK_KHR_dynamic_rendering", "VK_KHR_dynamic_rendering_local_read", "VK_EXT_shader_tile_image"}, &dynamic);
-    p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
-    layout = p.pipeline_layout({});
-    out = p.buffer(kPicture_B, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-  }
+struct Scene : Features, RenderingScene {
+  VkPipelineLayout layout = p.pipeline_layout({});
+
+  Scene() : RenderingScene(kSide_px, 4, {"VK_KHR_dynamic_rendering_local_read", "VK_EXT_shader_tile_image"}, &local) {}
 
   /// Of three attachments. `tile`: the fragment shader's inputs are tile images. `locations`: of the attachments, or empty.
   VkPipeline pipeline(const char* fragment, bool tile, const std::vector<uint32_t>& locations = {}) {
@@ -108,19 +99,10 @@ struct Scene {
   }
 
   void draw(VkCommandBuffer c, VkPipeline with) {
-    const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
-    p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
-    p.CmdSetViewport(c, 0, 1, &viewport), p.CmdSetScissor(c, 0, 1, &kArea);
+    bind(c, with);
     p.CmdDraw(c, 3, 1, 0, 0);
   }
 };
-
-VkRenderingAttachmentInfo attachment(VkImageView view, VkAttachmentStoreOp store) {
-  VkRenderingAttachmentInfo info{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
-  info.imageView = view, info.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
-  info.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, info.storeOp = store;
-  return info;
-}
 
 int near(float value) { return static_cast<int>(std::lrint(value * 255)); }
 
@@ -134,12 +116,9 @@ void test_colors(bool turned) {
   const std::vector<uint32_t> locations = turned ? std::vector<uint32_t>{2, 1, 0} : std::vector<uint32_t>{};
   const VkPipeline first = s.pipeline(kTwo, false, locations), second = s.pipeline(kSum, true, locations);
   if (!CHECK(first && second)) return;
-  const VkRenderingAttachmentInfo colors[3] = {attachment(a.view, VK_ATTACHMENT_STORE_OP_DONT_CARE),
-                                               attachment(lit.view, VK_ATTACHMENT_STORE_OP_STORE),
-                                               attachment(b.view, VK_ATTACHMENT_STORE_OP_DONT_CARE)};
-  const VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO, nullptr, 0, kArea, 1, 0, 3, colors, nullptr, nullptr};
   const VkCommandBuffer c = p.begin();
-  s.begin_rendering(c, &info);
+  s.begin(c, {Scene::attachment(a.view, VK_ATTACHMENT_STORE_OP_DONT_CARE), Scene::attachment(lit.view, VK_ATTACHMENT_STORE_OP_STORE),
+              Scene::attachment(b.view, VK_ATTACHMENT_STORE_OP_DONT_CARE)});
   if (turned) {
     PFN_vkCmdSetRenderingAttachmentLocations set_locations = nullptr;
     p.load(set_locations, "vkCmdSetRenderingAttachmentLocations");
@@ -147,10 +126,7 @@ void test_colors(bool turned) {
     set_locations(c, &mapping);
   }
   s.draw(c, first);
-  const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-                               VK_ACCESS_COLOR_ATTACHMENT_READ_BIT};
-  p.CmdPipelineBarrier(c, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, VK_DEPENDENCY_BY_REGION_BIT,
-                       1, &memory, 0, nullptr, 0, nullptr);
+  s.barrier(c, VK_ACCESS_COLOR_ATTACHMENT_READ_BIT);
   s.draw(c, second);
   s.end_rendering(c);
   p.run_and_read(c, lit, kSide_px, s.out.buffer);

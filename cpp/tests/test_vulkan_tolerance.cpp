@@ -15,42 +15,59 @@ namespace {
 
 constexpr uint32_t kSide_px = 8;
 
+/// A picture of one subpass, and the buffer that it is copied to.
+struct Picture {
+  Program& p;
+  Program::BoundImage target;
+  Program::MappedBuffer texels;
+  VkRenderPass pass = p.one_subpass();
+  VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
+
+  Picture(Program& on, VkImageUsageFlags target_usage, VkBufferUsageFlags texels_usage)
+      : p(on),
+        target(p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, target_usage)),
+        texels(p.buffer(4 * kSide_px * kSide_px, texels_usage)) {}
+  Picture(const Picture&) = delete;
+  ~Picture() {
+    p.DestroyFramebuffer(p.device, framebuffer, nullptr);
+    p.DestroyRenderPass(p.device, pass, nullptr);
+    p.destroy(target);
+    p.destroy(texels);
+  }
+
+  void begin(VkCommandBuffer c, const VkClearValue& clear) const {
+    VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+    begin.renderPass = pass, begin.framebuffer = framebuffer, begin.renderArea = {{0, 0}, {kSide_px, kSide_px}};
+    begin.clearValueCount = 1, begin.pClearValues = &clear;
+    p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE);
+  }
+  std::vector<uint32_t> ended(VkCommandBuffer c) const {
+    p.CmdEndRenderPass(c);
+    p.run_and_copy(c, target, kSide_px, texels.buffer);
+    std::vector<uint32_t> pixels(size_t{kSide_px} * kSide_px);
+    std::memcpy(pixels.data(), texels.data, 4 * pixels.size());
+    return pixels;
+  }
+};
+
 void usages_that_nobody_named() {
   Program p;
-  const auto target = p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
-  const auto words = p.buffer(4 * kSide_px * kSide_px, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
-  const VkRenderPass pass = p.one_subpass();
-  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
+  const Picture picture(p, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
   for (int round = 0; round < 2; round++) {
     const VkCommandBuffer c = p.begin();
-    p.CmdFillBuffer(c, words.buffer, 0, VK_WHOLE_SIZE, 7);
-    VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+    p.CmdFillBuffer(c, picture.texels.buffer, 0, VK_WHOLE_SIZE, 7);
     const VkClearValue white{.color = {{1, 1, 1, 1}}}, blue{.color = {{0, 0, 1, 1}}};
-    begin.renderPass = pass, begin.framebuffer = framebuffer, begin.renderArea = {{0, 0}, {kSide_px, kSide_px}};
-    begin.clearValueCount = 1, begin.pClearValues = &white;
-    p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE);
+    picture.begin(c, white);
     const VkClearAttachment clear{VK_IMAGE_ASPECT_COLOR_BIT, 0, blue};
     const VkClearRect beyond{{{4, 0}, {100, 100}}, 0, 1};
     p.CmdClearAttachments(c, 1, &clear, 1, &beyond);
-    p.CmdEndRenderPass(c);
-    VkBufferImageCopy region{};
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-    p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, words.buffer, 1, &region);
-    p.run(c);
-    for (uint32_t i = 0; i < kSide_px * kSide_px; i++) {
-      uint32_t texel = 0;
-      std::memcpy(&texel, words.data + 4 * i, 4);
-      CHECK(texel == (i % kSide_px < 4 ? 0xffffffffu : 0xffff0000u));
-    }
+    const std::vector<uint32_t> pixels = picture.ended(c);
+    for (uint32_t i = 0; i < kSide_px * kSide_px; i++) CHECK(pixels[i] == (i % kSide_px < 4 ? 0xffffffffu : 0xffff0000u));
   }
   CHECK(p.heard("is one without transfer_dst, allowed") && p.heard("is one without transfer_src, allowed"));
   CHECK(p.heard("rect of clear_attachment is 100x100 px at (4, 0)") &&
         p.heard("(Vulkan forbids it, or leaves it undefined; it is done all the same)"));
   CHECK(p.said.size() == 4);  // fill, clear, and both sides of the copy; the second round says nothing new
-  p.DestroyFramebuffer(p.device, framebuffer, nullptr);
-  p.DestroyRenderPass(p.device, pass, nullptr);
-  p.destroy(target);
-  p.destroy(words);
 }
 
 // Zink of Mesa 22.3 reads framebuffers so that were given several samples: the first one of each texel.
@@ -64,10 +81,7 @@ void samples_that_are_copied_to_a_buffer() {
   const VkClearColorValue green{.float32 = {0, 1, 0, 1}};
   const VkImageSubresourceRange all_of_it{VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
   p.CmdClearColorImage(c, many.image, VK_IMAGE_LAYOUT_GENERAL, &green, 1, &all_of_it);
-  VkBufferImageCopy region{};
-  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-  p.CmdCopyImageToBuffer(c, many.image, VK_IMAGE_LAYOUT_GENERAL, words.buffer, 1, &region);
-  p.run(c);
+  p.run_and_copy(c, many, kSide_px, words.buffer);
   for (uint32_t i = 0; i < kSide_px * kSide_px; i++) {
     uint32_t texel = 0;
     std::memcpy(&texel, words.data + 4 * i, 4);
@@ -83,17 +97,13 @@ constexpr char kCorners[] = R"(#version 450
 layout(location = 0) in vec2 place;
 void main() { gl_Position = vec4(place, 0, 1); })";
 
-// Places are floats that an attribute of integers holds. Fills `pixels` with what one triangle left of blue.
-void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::vector<uint32_t>& pixels,
-                  const VkPipelineColorBlendAttachmentState* blend = nullptr) {
-  const auto target =
-      p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
-  const auto texels = p.buffer(4 * kSide_px * kSide_px, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+// Places are floats that an attribute of integers holds. What one triangle left of blue.
+std::vector<uint32_t> drawn_corners(Program& p, const char* fragment, VkShaderModule other = nullptr,
+                                    const VkPipelineColorBlendAttachmentState* blend = nullptr) {
+  const Picture picture(p, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
   const auto corners = p.buffer(24, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
   const float places[] = {-1, -1, 3, -1, -1, 3};
   std::memcpy(corners.data, places, sizeof places);
-  const VkRenderPass pass = p.one_subpass();
-  const VkFramebuffer framebuffer = p.framebuffer(pass, {target.view}, kSide_px);
   const VkPipelineLayout layout = p.pipeline_layout({});
   const VkVertexInputBindingDescription binding{0, 8, VK_VERTEX_INPUT_RATE_VERTEX};
   const VkVertexInputAttributeDescription attribute{0, 0, VK_FORMAT_R32G32_UINT, 0};
@@ -102,7 +112,7 @@ void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::v
   input.pVertexBindingDescriptions = &binding, input.pVertexAttributeDescriptions = &attribute;
   std::vector<VkPipelineShaderStageCreateInfo> stages;
   VkPipelineColorBlendStateCreateInfo blends;
-  const VkPipeline pipeline = make_pipeline(p, kCorners, fragment, layout, pass, 0, [&](VkGraphicsPipelineCreateInfo& info) {
+  const VkPipeline pipeline = make_pipeline(p, kCorners, fragment, layout, picture.pass, 0, [&](VkGraphicsPipelineCreateInfo& info) {
     stages.assign(info.pStages, info.pStages + info.stageCount);
     if (other) stages[1].module = other;
     info.pVertexInputState = &input, info.pStages = stages.data();
@@ -111,11 +121,7 @@ void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::v
     info.pColorBlendState = &blends;
   });
   const VkCommandBuffer c = p.begin();
-  const VkClearValue blue{.color = {{0, 0, 1, 1}}};
-  VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
-  begin.renderPass = pass, begin.framebuffer = framebuffer, begin.renderArea = {{0, 0}, {kSide_px, kSide_px}};
-  begin.clearValueCount = 1, begin.pClearValues = &blue;
-  p.CmdBeginRenderPass(c, &begin, VK_SUBPASS_CONTENTS_INLINE);
+  picture.begin(c, {.color = {{0, 0, 1, 1}}});
   p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
   const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
   const VkRect2D scissor{{0, 0}, {kSide_px, kSide_px}};
@@ -124,20 +130,11 @@ void draw_corners(Program& p, const char* fragment, VkShaderModule other, std::v
   p.CmdSetScissor(c, 0, 1, &scissor);
   p.CmdBindVertexBuffers(c, 0, 1, &corners.buffer, &zero);
   p.CmdDraw(c, 3, 1, 0, 0);
-  p.CmdEndRenderPass(c);
-  VkBufferImageCopy region{};
-  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-  p.CmdCopyImageToBuffer(c, target.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, texels.buffer, 1, &region);
-  p.run(c);
-  pixels.resize(size_t{kSide_px} * kSide_px);
-  std::memcpy(pixels.data(), texels.data, 4 * pixels.size());
+  std::vector<uint32_t> pixels = picture.ended(c);
   p.DestroyPipeline(p.device, pipeline, nullptr);
   p.DestroyPipelineLayout(p.device, layout, nullptr);
-  p.DestroyFramebuffer(p.device, framebuffer, nullptr);
-  p.DestroyRenderPass(p.device, pass, nullptr);
-  p.destroy(target);
-  p.destroy(texels);
   p.destroy(corners);
+  return pixels;
 }
 
 bool all(const std::vector<uint32_t>& pixels, uint32_t texel) {
@@ -146,13 +143,10 @@ bool all(const std::vector<uint32_t>& pixels, uint32_t texel) {
 
 void types_that_do_not_agree() {
   Program p;
-  std::vector<uint32_t> pixels;
-  draw_corners(p, "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1); }", nullptr, pixels);
-  CHECK(all(pixels, 0xffffffffU));
+  CHECK(all(drawn_corners(p, "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1); }"), 0xffffffffU));
   CHECK(p.heard("vertex attribute at location 0 has format r32g32_uint, but the shader's 'place' is of base type float"));
-  draw_corners(p, "#version 450\nlayout(location = 0) out uvec4 c;\nvoid main() { c = uvec4(0x3f800000u, 0, 0, 0x3f800000u); }", nullptr,
-               pixels);
-  CHECK(all(pixels, 0xff0000ffU));  // the bits of 1.0
+  const char* const bits = "#version 450\nlayout(location = 0) out uvec4 c;\nvoid main() { c = uvec4(0x3f800000u, 0, 0, 0x3f800000u); }";
+  CHECK(all(drawn_corners(p, bits), 0xff0000ffU));  // the bits of 1.0
   CHECK(p.heard("color[0] has format r8g8b8a8_unorm, but the fragment shader's 'c' is of base type uint"));
 }
 
@@ -171,9 +165,7 @@ void capabilities_that_nobody_declared() {
   VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words->size() * 4, words->data()};
   VkShaderModule module = nullptr;
   CHECK(p.CreateShaderModule(p.device, &info, nullptr, &module) == VK_SUCCESS);
-  std::vector<uint32_t> pixels;
-  draw_corners(p, source.text.c_str(), module, pixels);
-  CHECK(all(pixels, 0xff00ff00U));
+  CHECK(all(drawn_corners(p, source.text.c_str(), module), 0xff00ff00U));
   CHECK(p.heard("does not declare the capability SampleRateShading, which one of its decorations or instructions needs"));
   p.DestroyShaderModule(p.device, module, nullptr);
 }
@@ -184,9 +176,8 @@ void second_sources_that_nobody_writes() {
   VkPipelineColorBlendAttachmentState blend{};
   blend.blendEnable = VK_TRUE, blend.colorWriteMask = 15;
   blend.dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC1_COLOR, blend.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC1_ALPHA;
-  std::vector<uint32_t> pixels;
-  draw_corners(p, "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1, 0, 1, 1); }", nullptr, pixels, &blend);
-  CHECK(all(pixels, 0xffff0000U));
+  const char* const magenta = "#version 450\nlayout(location = 0) out vec4 c;\nvoid main() { c = vec4(1, 0, 1, 1); }";
+  CHECK(all(drawn_corners(p, magenta, nullptr, &blend), 0xffff0000U));
   CHECK(p.heard("blend of color[0] has a factor of a second source, which the fragment shader does not write"));
 }
 

@@ -11,7 +11,6 @@ using namespace tilegpu::test;
 namespace {
 
 constexpr uint32_t kSide_px = 4;
-constexpr VkRect2D kArea = {{0, 0}, {kSide_px, kSide_px}};
 constexpr VkFormat kColor = VK_FORMAT_R32G32B32A32_UINT;
 
 const char* const kFragment = R"(#version 450
@@ -23,31 +22,28 @@ void main() { gl_Position = vec4((gl_VertexIndex & 1) * 4 - 1, (gl_VertexIndex &
          seen + "; }";
 }
 
-struct Scene {
-  Program p;
-  PFN_vkCmdBeginRendering begin_rendering = nullptr;
-  PFN_vkCmdEndRendering end_rendering = nullptr;
+struct Features {
+  VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT robustness{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT};
+  VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT old{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT,
+                                                        &robustness};
+  VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT input{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_INPUT_DYNAMIC_STATE_FEATURES_EXT, &old,
+                                                           VK_TRUE};
+  Features(bool robust, bool legacy) { robustness.vertexAttributeRobustness = robust, old.legacyVertexAttributes = legacy; }
+};
+
+struct Scene : Features, RenderingScene {
   PFN_vkCmdSetVertexInputEXT set_vertex_input = nullptr;
-  VkPipelineLayout layout = nullptr;
-  Program::MappedBuffer out{}, vertices{};
+  VkPipelineLayout layout = p.pipeline_layout({});
+  Program::MappedBuffer vertices = p.buffer(64, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
   Program::BoundImage image{};
 
-  Scene(bool robust, bool legacy) {
-    VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT robustness{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT, nullptr, robust};
-    VkPhysicalDeviceLegacyVertexAttributesFeaturesEXT old{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_LEGACY_VERTEX_ATTRIBUTES_FEATURES_EXT,
-                                                          &robustness, legacy};
-    VkPhysicalDeviceVertexInputDynamicStateFeaturesEXT input{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_INPUT_DYNAMIC_STATE_FEATURES_EXT,
-                                                             &old, VK_TRUE};
-    VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, &input, VK_TRUE};
-    p.remake_device({"VK_KHR_dynamic_rendering", "VK_EXT_vertex_input_dynamic_state", "VK_EXT_vertex_attribute_robustness",
-                     "VK_EXT_legacy_vertex_attributes"},
-                    &dynamic);
-    p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
+  Scene(bool robust, bool legacy)
+      : Features(robust, legacy),
+        RenderingScene(kSide_px, 16,
+                       {"VK_EXT_vertex_input_dynamic_state", "VK_EXT_vertex_attribute_robustness", "VK_EXT_legacy_vertex_attributes"},
+                       &input) {
     p.load(set_vertex_input, "vkCmdSetVertexInputEXT");
-    layout = p.pipeline_layout({});
-    out = p.buffer(size_t{kSide_px} * kSide_px * 16, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-    vertices = p.buffer(64, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
     for (uint32_t i = 0; i < 64; ++i) vertices.data[i] = static_cast<uint8_t>(i * 37 + 1);
     image = p.image(kColor, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   }
@@ -64,26 +60,17 @@ struct Scene {
 
   /// What the first pixel holds of a draw with these attributes of the one binding; what is said stays in p.said.
   std::array<uint32_t, 4> drawn(VkPipeline with, uint32_t stride_B, const std::vector<VkVertexInputAttributeDescription2EXT>& attributes) {
-    VkRenderingAttachmentInfo color{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
-    color.imageView = image.view, color.imageLayout = VK_IMAGE_LAYOUT_GENERAL;
-    color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, color.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
-    const VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO, nullptr, 0, kArea, 1, 0, 1, &color, nullptr, nullptr};
     const VkVertexInputBindingDescription2EXT binding{
         VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT, nullptr, 0, stride_B, VK_VERTEX_INPUT_RATE_VERTEX, 1};
     const VkCommandBuffer c = p.begin();
-    const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
-    begin_rendering(c, &info);
-    p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, with);
-    p.CmdSetViewport(c, 0, 1, &viewport), p.CmdSetScissor(c, 0, 1, &kArea);
+    begin(c, {attachment(image.view, VK_ATTACHMENT_STORE_OP_STORE)});
+    bind(c, with);
     set_vertex_input(c, 1, &binding, static_cast<uint32_t>(attributes.size()), attributes.data());
     const VkDeviceSize from_B = 3;
     p.CmdBindVertexBuffers(c, 0, 1, &vertices.buffer, &from_B);
     p.CmdDraw(c, 3, 1, 0, 0);
     end_rendering(c);
-    VkBufferImageCopy region{};
-    region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
-    p.CmdCopyImageToBuffer(c, image.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, out.buffer, 1, &region);
-    p.run(c);
+    p.run_and_copy(c, image, kSide_px, out.buffer);
     std::array<uint32_t, 4> texel{};
     std::memcpy(texel.data(), out.data, sizeof texel);
     return texel;

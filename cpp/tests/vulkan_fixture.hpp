@@ -278,12 +278,16 @@ struct Program {
     CHECK(QueueSubmit(queue, 1, &info, nullptr) == VK_SUCCESS);
     CHECK(QueueWaitIdle(queue) == VK_SUCCESS);
   }
-  /// Runs the commands, and behind them a copy of level 0 to the buffer; what the driver said is a failure.
-  void run_and_read(VkCommandBuffer commands, const BoundImage& from, uint32_t side_px, VkBuffer to) {
+  /// Runs the commands, and behind them a copy of level 0 to the buffer; what the driver said stays in `said`.
+  void run_and_copy(VkCommandBuffer commands, const BoundImage& from, uint32_t side_px, VkBuffer to) {
     VkBufferImageCopy region{};
     region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {side_px, side_px, 1};
     CmdCopyImageToBuffer(commands, from.image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, to, 1, &region);
     run(commands);
+  }
+  /// The same; what the driver said is a failure.
+  void run_and_read(VkCommandBuffer commands, const BoundImage& from, uint32_t side_px, VkBuffer to) {
+    run_and_copy(commands, from, side_px, to);
     for (const std::string& text : said) CHECK_MESSAGE(false, text);
     said.clear();
   }
@@ -327,5 +331,51 @@ inline VkPipeline make_pipeline(
   for (const auto& stage : stages) p.DestroyShaderModule(p.device, stage.module, nullptr);
   return out;
 }
+
+/// A device with dynamic rendering and what `extensions` and `features` add, and a buffer for one square picture.
+struct RenderingScene {
+  Program p;
+  PFN_vkCmdBeginRendering begin_rendering = nullptr;
+  PFN_vkCmdEndRendering end_rendering = nullptr;
+  VkRect2D area{};
+  Program::MappedBuffer out{};
+
+  RenderingScene(uint32_t side_px, uint32_t texel_B, std::vector<const char*> extensions, void* features)
+      : area{{0, 0}, {side_px, side_px}} {
+    const VkPhysicalDeviceDynamicRenderingFeatures dynamic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES, features, VK_TRUE};
+    extensions.push_back("VK_KHR_dynamic_rendering");
+    p.remake_device(extensions, &dynamic);
+    p.load(begin_rendering, "vkCmdBeginRendering"), p.load(end_rendering, "vkCmdEndRendering");
+    out = p.buffer(uint64_t{side_px} * side_px * texel_B, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  }
+
+  /// Cleared to zeros.
+  static VkRenderingAttachmentInfo attachment(VkImageView view, VkAttachmentStoreOp store, VkImageLayout layout = VK_IMAGE_LAYOUT_GENERAL) {
+    VkRenderingAttachmentInfo info{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
+    info.imageView = view, info.imageLayout = layout;
+    info.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR, info.storeOp = store;
+    return info;
+  }
+  void begin(VkCommandBuffer c, const std::vector<VkRenderingAttachmentInfo>& colors,
+             const VkRenderingAttachmentInfo* depth_stencil = nullptr) {
+    VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO};
+    info.renderArea = area, info.layerCount = 1;
+    info.colorAttachmentCount = static_cast<uint32_t>(colors.size()), info.pColorAttachments = colors.data();
+    info.pDepthAttachment = info.pStencilAttachment = depth_stencil;
+    begin_rendering(c, &info);
+  }
+  /// The pipeline, the whole picture as its viewport and its scissor.
+  void bind(VkCommandBuffer c, VkPipeline pipeline) {
+    const VkViewport viewport{0, 0, static_cast<float>(area.extent.width), static_cast<float>(area.extent.height), 0, 1};
+    p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+    p.CmdSetViewport(c, 0, 1, &viewport), p.CmdSetScissor(c, 0, 1, &area);
+  }
+  /// What a fragment shader reads of the pixel is what was written before.
+  void barrier(VkCommandBuffer c, VkAccessFlags read) {
+    const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, read};
+    p.CmdPipelineBarrier(c, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT,
+                         VK_DEPENDENCY_BY_REGION_BIT, 1, &memory, 0, nullptr, 0, nullptr);
+  }
+};
 
 }  // namespace tilegpu::test
