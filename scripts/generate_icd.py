@@ -230,7 +230,7 @@ ONE_SWITCH = "// NOLINTNEXTLINE(readability-function-size): one switch\n"
 
 OUT_CHAIN = """\
   for (auto* base = static_cast<VkBaseOutStructure*>(next); base; base = base->pNext) {
-    switch (base->sType) {
+    switch (vk::given(base->sType)) {
 """
 
 TAKE = """\
@@ -376,7 +376,7 @@ def features_hpp(registry: Registry, core: list[str]) -> str:
 def features_cpp(registry: Registry, core: list[str]) -> str:
     out = [
         head("features.cpp", "Vulkan's structures of features: filled, and compared with what is wanted.", registry),
-        '#include "icd/generated/features.hpp"\n\nnamespace tilegpu::icd {\n\n',
+        '#include "icd/generated/features.hpp"\n\n#include "vk/given.hpp"\n\nnamespace tilegpu::icd {\n\n',
         TAKE,
         "void fill(VkPhysicalDeviceFeatures& out, const Features& have) {\n",
     ]
@@ -393,7 +393,8 @@ def features_cpp(registry: Registry, core: list[str]) -> str:
     out.append("      default:\n        break;\n    }\n  }\n}\n\n")
     out.append(
         ONE_SWITCH + "void enable(const void* next, const Features& have, Features& enabled, MissingFeatures& missing) {\n"
-        "  for (auto* base = static_cast<const VkBaseInStructure*>(next); base; base = base->pNext) {\n    switch (base->sType) {\n"
+        "  for (auto* base = static_cast<const VkBaseInStructure*>(next); base; base = base->pNext) {\n"
+        "    switch (vk::given(base->sType)) {\n"
     )
     for s in registry.features:
         out.append(f"      case {s.stype}: {{\n        auto* wanted = reinterpret_cast<const {s.name}*>(base);\n")
@@ -419,7 +420,7 @@ def properties_hpp(registry: Registry) -> str:
 def properties_cpp(registry: Registry) -> str:
     out = [
         head("properties.cpp", "Vulkan's structures of properties, filled.", registry),
-        '#include "icd/generated/properties.hpp"\n\n#include <cstring>\n\nnamespace tilegpu::icd {\n\n',
+        '#include "icd/generated/properties.hpp"\n\n#include <cstring>\n\n#include "vk/given.hpp"\n\nnamespace tilegpu::icd {\n\n',
         ONE_SWITCH + "void fill(void* next, const Properties& have) {\n" + OUT_CHAIN,
     ]
     original = {(s, new): old for (s, old), new in RENAMED.items()}

@@ -337,6 +337,25 @@ void surfaces_say_which_modes_go_together() {
   }
 }
 
+// A mode that no surface lists, and numbers that are no mode: refused, and the picture is the program's as before.
+void modes_that_are_not_there_are_refused() {
+  Chain c;
+  for (const uint32_t number : {uint32_t{VK_PRESENT_MODE_FIFO_RELAXED_KHR}, 0x7fffffffU, 0xffffffffU}) {
+    const auto mode = static_cast<VkPresentModeKHR>(number);
+    VkSwapchainCreateInfoKHR info{VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR};
+    info.surface = c.surface, info.minImageCount = 3, info.imageFormat = VK_FORMAT_B8G8R8A8_UNORM;
+    info.imageExtent = {kWidth_px, kHeight_px}, info.imageArrayLayers = 1, info.imageUsage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    info.presentMode = mode;
+    VkSwapchainKHR out = nullptr;
+    CHECK(c.create(c.p.device, &info, nullptr, &out) == VK_ERROR_INITIALIZATION_FAILED && !out && c.p.heard("presentMode is"));
+    const VkSwapchainKHR chain = c.make(VK_FORMAT_B8G8R8A8_UNORM, VK_PRESENT_MODE_FIFO_KHR);
+    const VkSwapchainPresentModeInfoEXT modes{VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODE_INFO_EXT, nullptr, 1, &mode};
+    CHECK(c.frame(chain, {{1, 0, 0, 1}}, nullptr, 0, &modes) == VK_ERROR_VALIDATION_FAILED_EXT && c.p.heard("present mode is"));
+    CHECK(c.frame(chain, {{0, 1, 0, 1}}) == VK_SUCCESS);  // as it was
+    c.destroy(c.p.device, chain, nullptr);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -346,6 +365,7 @@ int main() {
   presents_are_waited_for();
   presents_signal_fences();
   surfaces_say_which_modes_go_together();
+  modes_that_are_not_there_are_refused();
   a_device_ends_with_its_swapchains();
   return finish("test_vulkan_swapchain");
 }

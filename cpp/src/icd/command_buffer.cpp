@@ -29,9 +29,9 @@ InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
     out.samples = targets.samples;
     out.view_mask = in.renderPass->subpasses[in.subpass].view_mask;
   } else if (const auto* rendering = find_next<Rendering>(in.pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO)) {
-    out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
-    out.depth_format = rendering->depthAttachmentFormat, out.stencil_format = rendering->stencilAttachmentFormat;
-    if (const uint32_t samples = rendering->rasterizationSamples; samples != 0) out.samples = samples;
+    out.color_formats = given(rendering->pColorAttachmentFormats, rendering->colorAttachmentCount);
+    out.depth_format = given(rendering->depthAttachmentFormat), out.stencil_format = given(rendering->stencilAttachmentFormat);
+    if (const uint32_t samples = given(rendering->rasterizationSamples); samples != 0) out.samples = samples;
     out.view_mask = rendering->viewMask;
   }
   return out;
@@ -41,12 +41,12 @@ InheritanceInfo inheritance_of(const VkCommandBufferInheritanceInfo& in) {
 void inherit(const VkCommandBufferInheritanceRenderingInfo& in, OpenPass& pass) {
   pass.view_mask = in.viewMask;
   for (uint32_t i = 0; i < in.colorAttachmentCount && i < kMaxColorAttachments; ++i)
-    if (in.pColorAttachmentFormats[i] == VK_FORMAT_UNDEFINED) pass.unbacked_colors |= 1U << i;
-  if (in.depthAttachmentFormat == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_DEPTH_BIT;
-  if (in.stencilAttachmentFormat == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_STENCIL_BIT;
+    if (given(in.pColorAttachmentFormats[i]) == VK_FORMAT_UNDEFINED) pass.unbacked_colors |= 1U << i;
+  if (given(in.depthAttachmentFormat) == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_DEPTH_BIT;
+  if (given(in.stencilAttachmentFormat) == VK_FORMAT_UNDEFINED) pass.unbacked |= VK_IMAGE_ASPECT_STENCIL_BIT;
   pass.targets.colors = std::min(in.colorAttachmentCount, kMaxColorAttachments);
-  std::copy_n(in.pColorAttachmentFormats, pass.targets.colors, pass.targets.color.begin());
-  pass.targets.depth = in.depthAttachmentFormat, pass.targets.stencil = in.stencilAttachmentFormat;
+  for (uint32_t i = 0; i < pass.targets.colors; ++i) pass.targets.color[i] = given(in.pColorAttachmentFormats[i]);
+  pass.targets.depth = given(in.depthAttachmentFormat), pass.targets.stencil = given(in.stencilAttachmentFormat);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ VkResult VKAPI_CALL AllocateCommandBuffers(VkDevice device, const VkCommandBuffe
     auto* commands = new VkCommandBuffer_T;
     commands->device = device;
     commands->pool = pAllocateInfo->commandPool;
-    commands->core = std::make_shared<tilegpu::CommandBuffer>(device->core, pAllocateInfo->level);
+    commands->core = std::make_shared<tilegpu::CommandBuffer>(device->core, given(pAllocateInfo->level));
     commands->pool->buffers.insert(commands);
     pCommandBuffers[i] = commands;
   }

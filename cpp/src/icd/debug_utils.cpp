@@ -50,7 +50,7 @@ auto infos_of(VkInstance instance, const std::set<Listener*>& listeners) {
 void CallMessengers::say(VkDebugUtilsMessageSeverityFlagBitsEXT severity, const std::string& text) const {
   bool heard = false;
   for (auto* s = static_cast<const VkBaseInStructure*>(next); s; s = s->pNext) {
-    if (s->sType != VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT) continue;
+    if (given(s->sType) != VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT) continue;
     call(*reinterpret_cast<const VkDebugUtilsMessengerCreateInfoEXT*>(s), severity, kType, data_of(text));
     heard = true;
   }
@@ -143,21 +143,21 @@ void VKAPI_CALL DebugReportMessageEXT(VkInstance instance, VkDebugReportFlagsEXT
 // What the core calls an object that reports name.
 static std::string label_of(const VkDebugUtilsObjectNameInfoEXT& info) {
   const uint64_t handle = info.objectHandle;
-  if (info.objectType == VK_OBJECT_TYPE_PIPELINE) {
+  if (given(info.objectType) == VK_OBJECT_TYPE_PIPELINE) {
     const auto* pipeline = reinterpret_cast<const VkPipeline_T*>(handle);
     if (pipeline->library) return pipeline->library->info.label;
     return pipeline->core ? pipeline->core->info().label : pipeline->compute->info().label;
   }
-  if (info.objectType == VK_OBJECT_TYPE_SHADER_EXT) return reinterpret_cast<const VkShaderEXT_T*>(handle)->shared->label;
-  if (info.objectType == VK_OBJECT_TYPE_IMAGE) return reinterpret_cast<const VkImage_T*>(handle)->core->info().label;
-  if (info.objectType == VK_OBJECT_TYPE_BUFFER) return reinterpret_cast<const VkBuffer_T*>(handle)->core->info().label;
+  if (given(info.objectType) == VK_OBJECT_TYPE_SHADER_EXT) return reinterpret_cast<const VkShaderEXT_T*>(handle)->shared->label;
+  if (given(info.objectType) == VK_OBJECT_TYPE_IMAGE) return reinterpret_cast<const VkImage_T*>(handle)->core->info().label;
+  if (given(info.objectType) == VK_OBJECT_TYPE_BUFFER) return reinterpret_cast<const VkBuffer_T*>(handle)->core->info().label;
   return {};
 }
 
 VkResult VKAPI_CALL SetDebugUtilsObjectNameEXT(VkDevice device, const VkDebugUtilsObjectNameInfoEXT* pNameInfo) {
   const std::string name = pNameInfo->pObjectName ? pNameInfo->pObjectName : "";
-  if (pNameInfo->objectType == VK_OBJECT_TYPE_RENDER_PASS) reinterpret_cast<VkRenderPass_T*>(pNameInfo->objectHandle)->name = name;
-  if (pNameInfo->objectType == VK_OBJECT_TYPE_SHADER_EXT)
+  if (given(pNameInfo->objectType) == VK_OBJECT_TYPE_RENDER_PASS) reinterpret_cast<VkRenderPass_T*>(pNameInfo->objectHandle)->name = name;
+  if (given(pNameInfo->objectType) == VK_OBJECT_TYPE_SHADER_EXT)
     device->shader_pipelines->name(*reinterpret_cast<VkShaderEXT_T*>(pNameInfo->objectHandle)->shared, name);
   if (Explained* const explained = Explained::asked()) explained->named(label_of(*pNameInfo), name);
   return VK_SUCCESS;

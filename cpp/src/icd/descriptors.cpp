@@ -21,13 +21,13 @@ Expected<Ptr<const DescriptorSetLayout>> layout_of(const VkDescriptorSetLayoutCr
   for (uint32_t i = 0; i < in.bindingCount; ++i) {
     const VkDescriptorSetLayoutBinding& b = in.pBindings[i];
     if (b.descriptorCount == 0) continue;  // a number that is reserved
-    DescriptorBinding binding{b.binding, b.descriptorType, b.descriptorCount, b.stageFlags, 0, {}, {}};
+    DescriptorBinding binding{b.binding, given(b.descriptorType), b.descriptorCount, b.stageFlags, 0, {}, {}};
     if (flags && i < flags->bindingCount) binding.flags = flags->pBindingFlags[i];
-    if (mutables && b.descriptorType == VK_DESCRIPTOR_TYPE_MUTABLE_EXT && i < mutables->mutableDescriptorTypeListCount) {
+    if (mutables && given(b.descriptorType) == VK_DESCRIPTOR_TYPE_MUTABLE_EXT && i < mutables->mutableDescriptorTypeListCount) {
       const VkMutableDescriptorTypeListEXT& types = mutables->pMutableDescriptorTypeLists[i];
-      binding.mutable_types.assign(types.pDescriptorTypes, types.pDescriptorTypes + types.descriptorTypeCount);
+      binding.mutable_types = given(types.pDescriptorTypes, types.descriptorTypeCount);
     }
-    if (b.pImmutableSamplers && has_samplers(b.descriptorType))
+    if (b.pImmutableSamplers && has_samplers(given(b.descriptorType)))
       for (uint32_t k = 0; k < b.descriptorCount; ++k) binding.immutable_samplers.push_back(b.pImmutableSamplers[k]->core);
     bindings.push_back(std::move(binding));
   }
@@ -44,10 +44,10 @@ uint32_t most_variable(const VkDescriptorSetLayoutCreateInfo& in) {
   const auto is_variable = [&](uint32_t k) { return flags->pBindingFlags[k] & VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT; };
   while (flags && i < flags->bindingCount && i < in.bindingCount && !is_variable(i)) ++i;
   if (!flags || i >= flags->bindingCount || i >= in.bindingCount) return 0;
-  if (bindings[i].pImmutableSamplers && has_samplers(bindings[i].descriptorType)) return bindings[i].descriptorCount;
+  if (bindings[i].pImmutableSamplers && has_samplers(given(bindings[i].descriptorType))) return bindings[i].descriptorCount;
   VkDescriptorSetLayoutCreateInfo with = in;
   with.pBindings = bindings.data();
-  const bool bytes = bindings[i].descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
+  const bool bytes = given(bindings[i].descriptorType) == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK;
   const uint32_t unit = bytes ? 4 : 1;
   uint32_t can = 0, cannot = (bytes ? kMaxInlineUniformBlock_B : kMaxDescriptorsOfSet) / unit + 1;
   while (cannot - can > 1) {
@@ -117,10 +117,11 @@ bool has_immutable(const DescriptorSetLayout& layout, uint32_t binding) {
 Descriptor descriptor_of(const VkWriteDescriptorSet& write, uint32_t i, bool immutable) {
   assert(i < std::max(1U, write.descriptorCount));
   Descriptor out;
-  if (is_buffer(write.descriptorType)) out = of_buffer(write.pBufferInfo[i]);
-  if (is_image(write.descriptorType)) out = of_image(write.pImageInfo[i], write.descriptorType, immutable);
-  if (is_texels(write.descriptorType)) out = of_texels(write.pTexelBufferView[i]);
-  out.type = write.descriptorType;
+  const VkDescriptorType type = given(write.descriptorType);
+  if (is_buffer(type)) out = of_buffer(write.pBufferInfo[i]);
+  if (is_image(type)) out = of_image(write.pImageInfo[i], type, immutable);
+  if (is_texels(type)) out = of_texels(write.pTexelBufferView[i]);
+  out.type = type;
   return out;
 }
 
@@ -129,7 +130,7 @@ Descriptor descriptor_of(const VkDescriptorUpdateTemplateEntry& entry, const uin
   assert(i < entry.descriptorCount && data);
   const void* const at = data + i * entry.stride;
   VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-  write.descriptorType = entry.descriptorType;
+  write.descriptorType = given(entry.descriptorType);
   write.pBufferInfo = static_cast<const VkDescriptorBufferInfo*>(at);
   write.pImageInfo = static_cast<const VkDescriptorImageInfo*>(at);
   write.pTexelBufferView = static_cast<const VkBufferView*>(at);
@@ -237,7 +238,7 @@ void VKAPI_CALL UpdateDescriptorSets(VkDevice device, uint32_t descriptorWriteCo
   for (uint32_t w = 0; w < descriptorWriteCount; ++w) {
     const VkWriteDescriptorSet& write = pDescriptorWrites[w];
     tilegpu::DescriptorSet& set = *write.dstSet->core;
-    if (write.descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
+    if (given(write.descriptorType) == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
       const auto* block =
           find_next<VkWriteDescriptorSetInlineUniformBlock>(write.pNext, VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET_INLINE_UNIFORM_BLOCK);
       if (block) report(device, set.write_inline(write.dstBinding, write.dstArrayElement, block->pData, block->dataSize));
@@ -261,8 +262,8 @@ void VKAPI_CALL UpdateDescriptorSets(VkDevice device, uint32_t descriptorWriteCo
 VkResult VKAPI_CALL CreateDescriptorUpdateTemplate(VkDevice, const VkDescriptorUpdateTemplateCreateInfo* pCreateInfo,
                                                    const VkAllocationCallbacks*, VkDescriptorUpdateTemplate* out) {
   auto* made = new VkDescriptorUpdateTemplate_T{};
-  made->type = pCreateInfo->templateType;
-  made->bind_point = pCreateInfo->pipelineBindPoint;
+  made->type = given(pCreateInfo->templateType);
+  made->bind_point = given(pCreateInfo->pipelineBindPoint);
   made->entries.assign(pCreateInfo->pDescriptorUpdateEntries,
                        pCreateInfo->pDescriptorUpdateEntries + pCreateInfo->descriptorUpdateEntryCount);
   *out = made;
@@ -279,7 +280,7 @@ void VKAPI_CALL UpdateDescriptorSetWithTemplate(VkDevice device, VkDescriptorSet
   tilegpu::DescriptorSet& set = *descriptorSet->core;
   for (const VkDescriptorUpdateTemplateEntry& entry : descriptorUpdateTemplate->entries) {
     const auto* data = static_cast<const uint8_t*>(pData) + entry.offset;
-    if (entry.descriptorType == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
+    if (given(entry.descriptorType) == VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK) {
       report(device, set.write_inline(entry.dstBinding, entry.dstArrayElement, data, entry.descriptorCount));
       continue;
     }

@@ -120,10 +120,10 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
     const VkDeviceQueueCreateInfo& queue = pCreateInfo->pQueueCreateInfos[i];
     using Priority = VkDeviceQueueGlobalPriorityCreateInfoKHR;
     const auto* priority = find_next<Priority>(queue.pNext, VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR);
-    if (priority && priority->globalPriority != VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR)
-      return fail(
-          instance, VK_ERROR_NOT_PERMITTED_KHR,
-          "device: globalPriority is " + std::to_string(priority->globalPriority) + "; VK_QUEUE_GLOBAL_PRIORITY_MEDIUM alone is there");
+    if (priority && given(priority->globalPriority) != VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR)
+      return fail(instance, VK_ERROR_NOT_PERMITTED_KHR,
+                  "device: globalPriority is " + std::to_string(given(priority->globalPriority)) +
+                      "; VK_QUEUE_GLOBAL_PRIORITY_MEDIUM alone is there");
     if (queue.queueFamilyIndex != 0 || queue.queueCount > 1)
       return fail(instance, VK_ERROR_INITIALIZATION_FAILED,
                   "device: pQueueCreateInfos[" + std::to_string(i) + "] asks for " + std::to_string(queue.queueCount) +

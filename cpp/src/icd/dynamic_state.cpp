@@ -50,8 +50,9 @@ void VKAPI_CALL CmdSetDepthBias(VkCommandBuffer commandBuffer, float constant, f
 void VKAPI_CALL CmdSetDepthBias2EXT(VkCommandBuffer commandBuffer, const VkDepthBiasInfoEXT* info) {
   using Representation = VkDepthBiasRepresentationInfoEXT;
   const auto* as = find_next<Representation>(info->pNext, VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT);
-  commandBuffer->core->set_depth_bias(info->depthBiasConstantFactor, info->depthBiasClamp, info->depthBiasSlopeFactor,
-                                      as ? static_cast<DepthBiasRepresentation>(as->depthBiasRepresentation) : DepthBiasRepresentation());
+  commandBuffer->core->set_depth_bias(
+      info->depthBiasConstantFactor, info->depthBiasClamp, info->depthBiasSlopeFactor,
+      as ? static_cast<DepthBiasRepresentation>(given(as->depthBiasRepresentation)) : DepthBiasRepresentation());
 }
 void VKAPI_CALL CmdSetDepthClampRangeEXT(VkCommandBuffer commandBuffer, VkDepthClampModeEXT mode, const VkDepthClampRangeEXT* range) {
   if (!is_one(commandBuffer, "vkCmdSetDepthClampRangeEXT", mode, 2)) return;
@@ -175,8 +176,8 @@ void VKAPI_CALL CmdSetVertexInputEXT(VkCommandBuffer commandBuffer, uint32_t ver
                                      const VkVertexInputBindingDescription2EXT* pVertexBindingDescriptions,
                                      uint32_t vertexAttributeDescriptionCount,
                                      const VkVertexInputAttributeDescription2EXT* pVertexAttributeDescriptions) {
-  record(commandBuffer, commandBuffer->core->set_vertex_input({pVertexBindingDescriptions, vertexBindingDescriptionCount},
-                                                              {pVertexAttributeDescriptions, vertexAttributeDescriptionCount}));
+  record(commandBuffer, commandBuffer->core->set_vertex_input(given(pVertexBindingDescriptions, vertexBindingDescriptionCount),
+                                                              given(pVertexAttributeDescriptions, vertexAttributeDescriptionCount)));
 }
 
 // --- of colours: by the subpass's locations here, by the attachments of the tile pass in the core
@@ -190,7 +191,7 @@ void keep(VkCommandBuffer commands, const char* command, uint32_t first, uint32_
     return record(commands, Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(command) + ": attachments " + std::to_string(first) + " to " +
                                                                       std::to_string(uint64_t{first} + count) +
                                                                       "; maxColorAttachments is " + std::to_string(kMaxColorAttachments)});
-  for (uint32_t i = 0; i < count; ++i) kept[first + i] = values[i];
+  for (uint32_t i = 0; i < count; ++i) kept[first + i] = given(values[i]);
   commands->colors.changed = true;
 }
 
@@ -372,7 +373,7 @@ void VKAPI_CALL CmdSetLineStipple(VkCommandBuffer commandBuffer, uint32_t lineSt
 void VKAPI_CALL CmdSetFragmentShadingRateKHR(VkCommandBuffer commandBuffer, const VkExtent2D* pFragmentSize,
                                              const VkFragmentShadingRateCombinerOpKHR combinerOps[2]) {
   note_given(commandBuffer, DynamicState::fragment_shading_rate);
-  record(commandBuffer, commandBuffer->core->set_fragment_shading_rate(*pFragmentSize, {combinerOps[0], combinerOps[1]}));
+  record(commandBuffer, commandBuffer->core->set_fragment_shading_rate(*pFragmentSize, {given(combinerOps[0]), given(combinerOps[1])}));
 }
 
 void VKAPI_CALL CmdSetAttachmentFeedbackLoopEnableEXT(VkCommandBuffer commandBuffer, VkImageAspectFlags aspectMask) {

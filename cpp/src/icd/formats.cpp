@@ -99,8 +99,10 @@ bool is_attachment(VkFormatFeatureFlags2 features) {
 
 }  // namespace
 
-VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageFormatProperties& out) {
+VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& asked, VkImageFormatProperties& out) {
   out = {};
+  VkPhysicalDeviceImageFormatInfo2 info = asked;
+  info.format = given(asked.format), info.type = given(asked.type), info.tiling = given(asked.tiling);
   const VkFormatFeatureFlags2 features = image_features(info.format);
   const VkImageUsageFlags usage = all_usage(info.usage, info.pNext);
   if (!features || info.flags & ~kFlags) return VK_ERROR_FORMAT_NOT_SUPPORTED;

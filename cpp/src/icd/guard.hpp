@@ -7,6 +7,7 @@
 #include <new>
 
 #include "icd/objects.hpp"
+#include "vk/given.hpp"
 
 namespace tilegpu::icd {
 
@@ -16,6 +17,15 @@ void keep_refusal(First first, Rest...) {
     if (first->result == VK_SUCCESS) first->result = VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+/// Enumerations among the arguments, as those in memory (vk/given.hpp).
+template <class T>
+T settled(T argument) {
+  if constexpr (std::is_enum_v<T>)
+    return given(argument);
+  else
+    return argument;
+}
+
 template <auto command>
 struct Guarded;
 
@@ -23,7 +33,7 @@ template <class Result, class... Arguments, Result(VKAPI_PTR* command)(Arguments
 struct Guarded<command> {
   static Result VKAPI_CALL call(Arguments... arguments) noexcept {
     try {
-      return command(arguments...);
+      return command(settled(arguments)...);
     } catch (const std::bad_alloc&) {
       if constexpr (std::is_same_v<Result, VkResult>)
         return VK_ERROR_OUT_OF_HOST_MEMORY;

@@ -31,21 +31,21 @@ Error unknown_pointer(const std::string& field, uint32_t type) {
 const VkImportMemoryHostPointerInfoEXT* host_import(const VkMemoryAllocateInfo& info) {
   using Import = VkImportMemoryHostPointerInfoEXT;
   const auto* from = find_next<Import>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT);
-  return from && from->handleType != 0 ? from : nullptr;
+  return from && given(from->handleType) != 0 ? from : nullptr;
 }
 
 /// As the chain asks: of this device alone, for others too, of others, or the host's.
 Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInfo& info) {
   if (const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
-      from && from->handleType != 0) {
-    if (from->handleType != kShared) return unknown_handle("VkImportMemoryFdInfoKHR::handleType", from->handleType);
+      from && given(from->handleType) != 0) {
+    if (given(from->handleType) != kShared) return unknown_handle("VkImportMemoryFdInfoKHR::handleType", given(from->handleType));
     auto memory = tilegpu::DeviceMemory::import_fd(from->fd, info.allocationSize);
     if (memory) close(from->fd);  // it was given to us
     return memory;
   }
   const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
   if (const auto* from = host_import(info)) {
-    if (from->handleType != kOfHost) return unknown_pointer("VkImportMemoryHostPointerInfoEXT::handleType", from->handleType);
+    if (given(from->handleType) != kOfHost) return unknown_pointer("VkImportMemoryHostPointerInfoEXT::handleType", given(from->handleType));
     if (wanted && wanted->handleTypes)
       return unknown_handle("VkExportMemoryAllocateInfo::handleTypes, of memory of the host's,", wanted->handleTypes);
     return tilegpu::DeviceMemory::import_host(from->pHostPointer, info.allocationSize);
@@ -58,7 +58,7 @@ Expected<tilegpu::Ptr<tilegpu::DeviceMemory>> allocate(const VkMemoryAllocateInf
 bool is_external(const VkMemoryAllocateInfo& info) {
   const auto* from = find_next<VkImportMemoryFdInfoKHR>(info.pNext, VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR);
   const auto* wanted = find_next<VkExportMemoryAllocateInfo>(info.pNext, VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO);
-  return (from && from->handleType != 0) || (wanted && wanted->handleTypes) || host_import(info);
+  return (from && given(from->handleType) != 0) || (wanted && wanted->handleTypes) || host_import(info);
 }
 
 }  // namespace
@@ -105,7 +105,8 @@ void VKAPI_CALL FreeMemory(VkDevice device, VkDeviceMemory memory, const VkAlloc
 }
 
 VkResult VKAPI_CALL GetMemoryFdKHR(VkDevice device, const VkMemoryGetFdInfoKHR* pGetFdInfo, int* pFd) {
-  if (pGetFdInfo->handleType != kShared) return fail(device, unknown_handle("VkMemoryGetFdInfoKHR::handleType", pGetFdInfo->handleType));
+  if (given(pGetFdInfo->handleType) != kShared)
+    return fail(device, unknown_handle("VkMemoryGetFdInfoKHR::handleType", given(pGetFdInfo->handleType)));
   const auto& memory = pGetFdInfo->memory->core;
   if (!memory) return fail(device, VK_ERROR_VALIDATION_FAILED_EXT, "memory: type 1 is lazily allocated and can't be shared; use type 0");
   auto fd = memory->export_fd();
@@ -245,7 +246,7 @@ void VKAPI_CALL GetImageMemoryRequirements2(VkDevice, const VkImageMemoryRequire
   const auto& info = pInfo->image->core->info();
   using Plane = VkImagePlaneMemoryRequirementsInfo;
   const auto* plane = find_next<Plane>(pInfo->pNext, VK_STRUCTURE_TYPE_IMAGE_PLANE_MEMORY_REQUIREMENTS_INFO);
-  fill_requirements(part_requirements(*pInfo->image->core, plane ? plane->planeAspect : 0),
+  fill_requirements(part_requirements(*pInfo->image->core, plane ? given(plane->planeAspect) : 0),
                     info.usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT, *out);
 }
 
@@ -256,7 +257,7 @@ void VKAPI_CALL GetDeviceImageMemoryRequirements(VkDevice device, const VkDevice
     fill_requirements({0, kAlignment_B, 0}, false, *out);
     return;
   }
-  fill_requirements(part_requirements(*image->core, pInfo->planeAspect), false, *out);
+  fill_requirements(part_requirements(*image->core, given(pInfo->planeAspect)), false, *out);
   DestroyImage(device, image, nullptr);
 }
 
@@ -301,7 +302,7 @@ VkResult VKAPI_CALL BindImageMemory2(VkDevice device, uint32_t bindInfoCount, co
   using Plane = VkBindImagePlaneMemoryInfo;
   return bind_each(pBindInfos, bindInfoCount, [&](const auto& info) {
     const auto* plane = find_next<Plane>(info.pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_PLANE_MEMORY_INFO);
-    return bind_image(device, info.image, plane ? plane->planeAspect : 0, info.memory, info.memoryOffset);
+    return bind_image(device, info.image, plane ? given(plane->planeAspect) : 0, info.memory, info.memoryOffset);
   });
 }
 

@@ -25,6 +25,7 @@
 #include "icd/capabilities.hpp"
 #include "icd/semaphore_payload.hpp"
 #include "tilegpu/device.hpp"
+#include "vk/given.hpp"
 
 // --- dispatchable: the loader writes its own pointer over the first word
 
@@ -376,11 +377,13 @@ void discard(VkDevice device, Handle handle) {
   delete handle;
 }
 
+using vk::given;
+
 /// The structure of that type in a pNext chain; null: none.
 template <class Structure>
 const Structure* find_next(const void* next, VkStructureType type) {
   for (auto* s = static_cast<const VkBaseInStructure*>(next); s; s = s->pNext)
-    if (s->sType == type) return reinterpret_cast<const Structure*>(s);
+    if (given(s->sType) == type) return reinterpret_cast<const Structure*>(s);
   return nullptr;
 }
 template <class Structure>

@@ -169,8 +169,9 @@ VkExternalMemoryProperties shared_memory(VkExternalMemoryHandleTypeFlagBits type
 bool filters_cubic(const VkPhysicalDeviceImageFormatInfo2& info) {
   using View = VkPhysicalDeviceImageViewImageFormatInfoEXT;
   const auto* view = find_next<View>(info.pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_VIEW_IMAGE_FORMAT_INFO_EXT);
-  const bool cube = view && (view->imageViewType == VK_IMAGE_VIEW_TYPE_CUBE || view->imageViewType == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY);
-  return view && !cube && image_features(info.format) & VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_CUBIC_BIT;
+  const bool cube =
+      view && (given(view->imageViewType) == VK_IMAGE_VIEW_TYPE_CUBE || given(view->imageViewType) == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY);
+  return view && !cube && image_features(given(info.format)) & VK_FORMAT_FEATURE_2_SAMPLED_IMAGE_FILTER_CUBIC_BIT;
 }
 
 }  // namespace
@@ -187,14 +188,14 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
                                                             VkImageFormatProperties2* pImageFormatProperties) {
   using External = VkPhysicalDeviceExternalImageFormatInfo;
   const auto* external = find_next<External>(pImageFormatInfo->pNext, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO);
-  if (external && external->handleType != 0) {
-    if (!shared_memory(external->handleType).externalMemoryFeatures) {
+  if (external && given(external->handleType) != 0) {
+    if (!shared_memory(given(external->handleType)).externalMemoryFeatures) {
       pImageFormatProperties->imageFormatProperties = {};
       return VK_ERROR_FORMAT_NOT_SUPPORTED;
     }
     if (auto* out =
             find_next<VkExternalImageFormatProperties>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_EXTERNAL_IMAGE_FORMAT_PROPERTIES))
-      out->externalMemoryProperties = shared_memory(external->handleType);
+      out->externalMemoryProperties = shared_memory(given(external->handleType));
   }
   using Conversion = VkSamplerYcbcrConversionImageFormatProperties;
   if (auto* conversion =
@@ -222,7 +223,7 @@ void VKAPI_CALL GetPhysicalDeviceSparseImageFormatProperties2(VkPhysicalDevice, 
 
 void VKAPI_CALL GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalBufferInfo* pInfo,
                                                           VkExternalBufferProperties* pExternalBufferProperties) {
-  pExternalBufferProperties->externalMemoryProperties = shared_memory(pInfo->handleType);
+  pExternalBufferProperties->externalMemoryProperties = shared_memory(given(pInfo->handleType));
 }
 
 void VKAPI_CALL GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalFenceInfo*,
@@ -233,7 +234,7 @@ void VKAPI_CALL GetPhysicalDeviceExternalFenceProperties(VkPhysicalDevice, const
 // Binary ones and timelines alike.
 void VKAPI_CALL GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice, const VkPhysicalDeviceExternalSemaphoreInfo* pInfo,
                                                              VkExternalSemaphoreProperties* out) {
-  const bool shared = pInfo->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
+  const bool shared = given(pInfo->handleType) == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
   out->exportFromImportedHandleTypes = out->compatibleHandleTypes = shared ? VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT : 0;
   out->externalSemaphoreFeatures = shared ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT : 0;
 }

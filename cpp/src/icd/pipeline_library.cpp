@@ -126,7 +126,7 @@ VkGraphicsPipelineLibraryFlagsEXT own_parts(const VkGraphicsPipelineCreateInfo& 
 std::vector<VkDynamicState> dynamic_states_of(const VkGraphicsPipelineCreateInfo& info, VkGraphicsPipelineLibraryFlagsEXT parts) {
   std::vector<VkDynamicState> states;
   for (uint32_t i = 0; info.pDynamicState && i < info.pDynamicState->dynamicStateCount; ++i) {
-    const VkDynamicState state = info.pDynamicState->pDynamicStates[i];
+    const VkDynamicState state = given(info.pDynamicState->pDynamicStates[i]);
     if (state == VK_DYNAMIC_STATE_ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT) continue;  // of all parts, and beside the core's states
     if (owners_of(state) & parts) states.push_back(state);
   }

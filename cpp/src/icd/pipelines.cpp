@@ -95,7 +95,7 @@ namespace {
 Expected<Ptr<ShaderModule>> module_of(VkDevice device, const VkPipelineShaderStageCreateInfo& stage) {
   const auto make = [&](std::vector<uint32_t> words) {
     shader::to_native_order(words);
-    shader::keep_entry_of_stage(words, stage.pName, stage.stage);
+    shader::keep_entry_of_stage(words, stage.pName, given(stage.stage));
     return device->core->create_shader_module(std::move(words), stage.pName, stage.pName);
   };
   if (!stage.module) {
@@ -156,28 +156,29 @@ void take_vertex_input(const VkPipelineVertexInputStateCreateInfo& in, GraphicsS
   using Divisors = VkPipelineVertexInputDivisorStateCreateInfoEXT;
   const auto* divisors = find_next<Divisors>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_DIVISOR_STATE_CREATE_INFO_EXT);
   for (uint32_t i = 0; i < in.vertexBindingDescriptionCount; ++i) {
-    VertexInputBinding binding{in.pVertexBindingDescriptions[i]};
+    VertexInputBinding binding{given(in.pVertexBindingDescriptions[i])};
     for (uint32_t k = 0; divisors && k < divisors->vertexBindingDivisorCount; ++k)
       if (divisors->pVertexBindingDivisors[k].binding == binding.binding) binding.divisor = divisors->pVertexBindingDivisors[k].divisor;
     out.vertex_bindings.push_back(binding);
   }
-  out.vertex_attributes.assign(in.pVertexAttributeDescriptions, in.pVertexAttributeDescriptions + in.vertexAttributeDescriptionCount);
+  const auto attributes = given(in.pVertexAttributeDescriptions, in.vertexAttributeDescriptionCount);
+  out.vertex_attributes.assign(attributes.begin(), attributes.end());
 }
 
 // `stipples`: lines may come to have a stipple that is fixed, though it is not enabled here.
 void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, bool stipples, RasterizationState& out) {
   out.depth_clamp = in.depthClampEnable;
   out.rasterizer_discard = in.rasterizerDiscardEnable;
-  out.polygon_mode = in.polygonMode;
+  out.polygon_mode = given(in.polygonMode);
   out.cull_mode = in.cullMode;
-  out.front_face = in.frontFace;
+  out.front_face = given(in.frontFace);
   out.depth_bias_enable = in.depthBiasEnable;
   out.depth_bias_constant = in.depthBiasConstantFactor;
   out.depth_bias_clamp = in.depthBiasClamp;
   out.depth_bias_slope = in.depthBiasSlopeFactor;
   using Bias = VkDepthBiasRepresentationInfoEXT;
   if (const auto* bias = find_next<Bias>(in.pNext, VK_STRUCTURE_TYPE_DEPTH_BIAS_REPRESENTATION_INFO_EXT))
-    out.depth_bias_representation = static_cast<DepthBiasRepresentation>(bias->depthBiasRepresentation);
+    out.depth_bias_representation = static_cast<DepthBiasRepresentation>(given(bias->depthBiasRepresentation));
   out.line_width = in.lineWidth;
   using Clip = VkPipelineRasterizationDepthClipStateCreateInfoEXT;
   if (const auto* clip = find_next<Clip>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT))
@@ -187,15 +188,15 @@ void take_rasterization(const VkPipelineRasterizationStateCreateInfo& in, bool s
     out.rasterization_stream = stream->rasterizationStream;
   using Provoking = VkPipelineRasterizationProvokingVertexStateCreateInfoEXT;
   if (const auto* vertex = find_next<Provoking>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_PROVOKING_VERTEX_STATE_CREATE_INFO_EXT))
-    out.provoking_vertex_last = vertex->provokingVertexMode == VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT;
+    out.provoking_vertex_last = given(vertex->provokingVertexMode) == VK_PROVOKING_VERTEX_MODE_LAST_VERTEX_EXT;
   using Conservative = VkPipelineRasterizationConservativeStateCreateInfoEXT;
   if (const auto* state = find_next<Conservative>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_CONSERVATIVE_STATE_CREATE_INFO_EXT)) {
-    out.conservative_mode = state->conservativeRasterizationMode;
+    out.conservative_mode = given(state->conservativeRasterizationMode);
     out.extra_overestimation_px = state->extraPrimitiveOverestimationSize;
   }
   using Line = VkPipelineRasterizationLineStateCreateInfoEXT;
   if (const auto* line = find_next<Line>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_LINE_STATE_CREATE_INFO_EXT)) {
-    out.line_mode = line->lineRasterizationMode;
+    out.line_mode = given(line->lineRasterizationMode);
     out.line_stipple = line->stippledLineEnable;
     if (out.line_stipple || stipples)
       out.line_stipple_factor = line->lineStippleFactor, out.line_stipple_pattern = line->lineStipplePattern;
@@ -217,14 +218,14 @@ void take_depth_control(const VkGraphicsPipelineCreateInfo& in, RasterizationSta
   using Clamp = VkPipelineViewportDepthClampControlCreateInfoEXT;
   if (const auto* clamp =
           find_next<Clamp>(in.pViewportState->pNext, VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT);
-      clamp && clamp->depthClampMode == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && clamp->pDepthClampRange) {
+      clamp && given(clamp->depthClampMode) == VK_DEPTH_CLAMP_MODE_USER_DEFINED_RANGE_EXT && clamp->pDepthClampRange) {
     out.depth_clamp_user = true;
     out.min_depth_clamp = clamp->pDepthClampRange->minDepthClamp, out.max_depth_clamp = clamp->pDepthClampRange->maxDepthClamp;
   }
 }
 
 Status take_multisample(const VkPipelineMultisampleStateCreateInfo& in, bool takes_locations, MultisampleState& out) {
-  out.samples = in.rasterizationSamples;
+  out.samples = given(in.rasterizationSamples);
   out.sample_shading = in.sampleShadingEnable;
   out.min_sample_shading = in.minSampleShading;
   if (in.pSampleMask) out.sample_mask = in.pSampleMask[0];
@@ -244,30 +245,30 @@ Status take_multisample(const VkPipelineMultisampleStateCreateInfo& in, bool tak
 void take_depth_stencil(const VkPipelineDepthStencilStateCreateInfo& in, DepthStencilState& out) {
   out.depth_test = in.depthTestEnable;
   out.depth_write = in.depthWriteEnable;
-  out.depth_compare = in.depthCompareOp;
+  out.depth_compare = given(in.depthCompareOp);
   out.depth_bounds_test = in.depthBoundsTestEnable;
   out.min_depth_bounds = in.minDepthBounds;
   out.max_depth_bounds = in.maxDepthBounds;
   out.stencil_test = in.stencilTestEnable;
-  out.front = in.front;
-  out.back = in.back;
+  out.front = given(in.front);
+  out.back = given(in.back);
 }
 
 // `of_subpass`: by its colours, which are locations. `ignored`: pAttachments, which may lead anywhere then.
 void take_blending(const VkPipelineColorBlendStateCreateInfo& in, bool of_subpass, bool ignored, GraphicsPipelineCreateInfo& out) {
   const auto place_of = [&](size_t i) { return of_subpass ? out.attachment_locations[i] : static_cast<uint32_t>(i); };
   out.blend.logic_op_enable = in.logicOpEnable;
-  out.blend.logic_op = in.logicOp;
+  out.blend.logic_op = given(in.logicOp);
   // Vulkan has them by the colours of the subpass or of the pass (`place_of`), the core by the attachments of the tile pass.
   out.blend.attachments.clear();
   for (size_t i = 0; i < out.color_formats.size(); ++i) {
     const uint32_t place = place_of(i);
-    const bool given = place < in.attachmentCount && !ignored;
-    out.blend.attachments.push_back(given ? in.pAttachments[place] : VkPipelineColorBlendAttachmentState{});
+    const bool is_there = place < in.attachmentCount && !ignored;
+    out.blend.attachments.push_back(is_there ? given(in.pAttachments[place]) : VkPipelineColorBlendAttachmentState{});
   }
   using Advanced = VkPipelineColorBlendAdvancedStateCreateInfoEXT;
   if (const auto* state = find_next<Advanced>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_ADVANCED_STATE_CREATE_INFO_EXT))
-    out.blend.advanced.fill({state->srcPremultiplied != 0, state->dstPremultiplied != 0, false, state->blendOverlap});
+    out.blend.advanced.fill({state->srcPremultiplied != 0, state->dstPremultiplied != 0, false, given(state->blendOverlap)});
   std::copy(in.blendConstants, in.blendConstants + 4, out.blend_constants.begin());
   const auto* write = find_next<VkPipelineColorWriteCreateInfoEXT>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_COLOR_WRITE_CREATE_INFO_EXT);
   for (size_t i = 0; write && i < out.color_formats.size(); ++i)
@@ -313,9 +314,9 @@ void take_targets(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
   if (!in.renderPass) {
     const auto* rendering = find_next<VkPipelineRenderingCreateInfo>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
     if (rendering && parts & kFragmentOutput) {
-      out.color_formats.assign(rendering->pColorAttachmentFormats, rendering->pColorAttachmentFormats + rendering->colorAttachmentCount);
-      out.depth_format = rendering->depthAttachmentFormat;
-      out.stencil_format = rendering->stencilAttachmentFormat;
+      out.color_formats = given(rendering->pColorAttachmentFormats, rendering->colorAttachmentCount);
+      out.depth_format = given(rendering->depthAttachmentFormat);
+      out.stencil_format = given(rendering->stencilAttachmentFormat);
     }
     take_local_read(in, out);
     return;
@@ -368,19 +369,19 @@ void take_shading_rate(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineC
   using Rate = VkPipelineFragmentShadingRateStateCreateInfoKHR;
   const auto* rate = find_next<Rate>(in.pNext, VK_STRUCTURE_TYPE_PIPELINE_FRAGMENT_SHADING_RATE_STATE_CREATE_INFO_KHR);
   if (!rate || is_dynamic(in, {VK_DYNAMIC_STATE_FRAGMENT_SHADING_RATE_KHR})) return;
-  out.shading_rate = {rate->fragmentSize.width, rate->fragmentSize.height, {rate->combinerOps[0], rate->combinerOps[1]}};
+  out.shading_rate = {rate->fragmentSize.width, rate->fragmentSize.height, {given(rate->combinerOps[0]), given(rate->combinerOps[1])}};
 }
 
 void take_pre_rasterization(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCreateInfo& out) {
   const VkShaderStageFlags tessellation = VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT | VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT;
   const bool tessellates =
-      std::any_of(in.pStages, in.pStages + in.stageCount, [&](const auto& stage) { return stage.stage & tessellation; });
+      std::any_of(in.pStages, in.pStages + in.stageCount, [&](const auto& stage) { return given(stage.stage) & tessellation; });
   if (in.pTessellationState && tessellates) {
     out.patch_control_points = in.pTessellationState->patchControlPoints;
     using Origin = VkPipelineTessellationDomainOriginStateCreateInfo;
     const auto* origin =
         find_next<Origin>(in.pTessellationState->pNext, VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_DOMAIN_ORIGIN_STATE_CREATE_INFO);
-    if (origin) out.domain_origin = origin->domainOrigin;
+    if (origin) out.domain_origin = given(origin->domainOrigin);
   }
   const bool stipples = is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_ENABLE_EXT}) && !is_dynamic(in, {VK_DYNAMIC_STATE_LINE_STIPPLE_EXT});
   if (in.pRasterizationState) take_rasterization(*in.pRasterizationState, stipples, out.rasterization);
@@ -401,7 +402,8 @@ Status take_samples(const VkGraphicsPipelineCreateInfo& in, GraphicsPipelineCrea
 
 // Nothing is assembled before a mesh shader: the state of vertex input is ignored, and its pointers may lead anywhere.
 bool has_mesh_shader(const VkGraphicsPipelineCreateInfo& in) {
-  return std::any_of(in.pStages, in.pStages + in.stageCount, [](const auto& stage) { return stage.stage == VK_SHADER_STAGE_MESH_BIT_EXT; });
+  return std::any_of(in.pStages, in.pStages + in.stageCount,
+                     [](const auto& stage) { return given(stage.stage) == VK_SHADER_STAGE_MESH_BIT_EXT; });
 }
 
 // VK_EXT_discard_rectangles. How many there are is the pipeline's even where which they are is not.
@@ -413,10 +415,10 @@ Status take_discard_rectangles(const VkGraphicsPipelineCreateInfo& in, DiscardRe
   if (count > kMaxDiscardRectangles)
     return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: discardRectangleCount is " + std::to_string(count) +
                                                      "; maxDiscardRectangles is " + std::to_string(kMaxDiscardRectangles)};
-  if (static_cast<uint32_t>(state->discardRectangleMode) > VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT)
-    return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: discardRectangleMode is " + std::to_string(state->discardRectangleMode) +
+  if (static_cast<uint32_t>(given(state->discardRectangleMode)) > VK_DISCARD_RECTANGLE_MODE_EXCLUSIVE_EXT)
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, "pipeline: discardRectangleMode is " + std::to_string(given(state->discardRectangleMode)) +
                                                      "; it must be INCLUSIVE or EXCLUSIVE"};
-  out.enable = count, out.mode = state->discardRectangleMode, out.count = count;
+  out.enable = count, out.mode = given(state->discardRectangleMode), out.count = count;
   if (is_dynamic(in, {VK_DYNAMIC_STATE_DISCARD_RECTANGLE_EXT})) return Ok{};
   for (uint32_t i = 0; i < count; ++i) {
     if (Status ok = check_discard_rectangle(state->pDiscardRectangles[i], "pipeline: pDiscardRectangles[" + std::to_string(i) + "]"); !ok)
@@ -432,7 +434,7 @@ Status take_state(const VkGraphicsPipelineCreateInfo& in, VkGraphicsPipelineLibr
   if (parts & kVertexInput && !has_mesh_shader(in)) {
     if (in.pVertexInputState) take_vertex_input(*in.pVertexInputState, out);
     if (in.pInputAssemblyState) {
-      out.topology = in.pInputAssemblyState->topology;
+      out.topology = given(in.pInputAssemblyState->topology);
       out.primitive_restart = in.pInputAssemblyState->primitiveRestartEnable;
     }
   }
@@ -481,7 +483,7 @@ Status take_parts(VkDevice device, const VkGraphicsPipelineCreateInfo& in, bool 
   GraphicsPipelineCreateInfo& info = out.info;
   const bool shades = !discards && !(out.parts & kPreRasterization && never_rasterizes(in));
   for (uint32_t i = 0; i < in.stageCount; ++i) {
-    const bool fragment = in.pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT;
+    const bool fragment = given(in.pStages[i].stage) == VK_SHADER_STAGE_FRAGMENT_BIT;
     if (!(out.parts & (fragment ? kFragmentShader : kPreRasterization)) || (fragment && !shades)) continue;
     auto stage = stage_of(device, in.pStages[i]);
     if (!stage) return stage.error();

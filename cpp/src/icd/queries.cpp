@@ -15,7 +15,7 @@ namespace tilegpu::icd {
 VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                     VkQueryPool* out) {
   const auto type = [&]() -> std::optional<QueryType> {
-    switch (static_cast<int>(pCreateInfo->queryType)) {
+    switch (static_cast<int>(given(pCreateInfo->queryType))) {
       case VK_QUERY_TYPE_OCCLUSION:
         return QueryType::occlusion;
       case VK_QUERY_TYPE_TIMESTAMP:
@@ -34,7 +34,7 @@ VkResult VKAPI_CALL CreateQueryPool(VkDevice device, const VkQueryPoolCreateInfo
   }();
   if (!type)
     return fail(device, VK_ERROR_FEATURE_NOT_PRESENT,
-                "query pool: queryType is " + std::to_string(pCreateInfo->queryType) +
+                "query pool: queryType is " + std::to_string(given(pCreateInfo->queryType)) +
                     "; there are occlusion queries, timestamps, pipeline statistics, transform feedback streams, primitives generated and "
                     "mesh primitives "
                     "generated");
@@ -148,7 +148,7 @@ VkResult VKAPI_CALL GetCalibratedTimestampsKHR(VkDevice, uint32_t timestampCount
   const uint64_t begin_ns = now_ns(CLOCK_MONOTONIC);
   for (uint32_t i = 0; i < timestampCount; ++i)
     pTimestamps[i] =
-        now_ns(pTimestampInfos[i].timeDomain == VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_KHR ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC);
+        now_ns(given(pTimestampInfos[i].timeDomain) == VK_TIME_DOMAIN_CLOCK_MONOTONIC_RAW_KHR ? CLOCK_MONOTONIC_RAW : CLOCK_MONOTONIC);
   *pMaxDeviation = now_ns(CLOCK_MONOTONIC) - begin_ns + 1;
   return VK_SUCCESS;
 }

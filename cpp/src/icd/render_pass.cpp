@@ -122,7 +122,7 @@ bool keeps_apart(const void* next) {
 uint32_t single_sampled_of(const void* next) {
   using Info = VkMultisampledRenderToSingleSampledInfoEXT;
   const auto* info = find_next<Info>(next, VK_STRUCTURE_TYPE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_INFO_EXT);
-  return info && info->multisampledRenderToSingleSampledEnable ? static_cast<uint32_t>(info->rasterizationSamples) : 0;
+  return info && info->multisampledRenderToSingleSampledEnable ? static_cast<uint32_t>(given(info->rasterizationSamples)) : 0;
 }
 
 // Every attachment that a subpass names is there: tables are looked up by these numbers from here on.
@@ -167,8 +167,9 @@ VkResult VKAPI_CALL CreateRenderPass(VkDevice device, const VkRenderPassCreateIn
   for (uint32_t i = 0; i < pCreateInfo->attachmentCount; ++i) {
     const VkAttachmentDescription& in = pCreateInfo->pAttachments[i];
     VkAttachmentDescription2 a{VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2};
-    a.flags = in.flags, a.format = in.format, a.samples = in.samples;
-    a.loadOp = in.loadOp, a.storeOp = in.storeOp, a.stencilLoadOp = in.stencilLoadOp, a.stencilStoreOp = in.stencilStoreOp;
+    a.flags = in.flags, a.format = given(in.format), a.samples = given(in.samples);
+    a.loadOp = given(in.loadOp), a.storeOp = given(in.storeOp);
+    a.stencilLoadOp = given(in.stencilLoadOp), a.stencilStoreOp = given(in.stencilStoreOp);
     pass->attachments.push_back(a);
   }
   for (uint32_t i = 0; i < pCreateInfo->subpassCount; ++i) pass->subpasses.push_back(subpass_of(pCreateInfo->pSubpasses[i]));
@@ -194,7 +195,12 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
                                       VkRenderPass* pRenderPass) {
   auto pass = std::make_unique<VkRenderPass_T>();
   pass->attachments.assign(pCreateInfo->pAttachments, pCreateInfo->pAttachments + pCreateInfo->attachmentCount);
-  for (VkAttachmentDescription2& a : pass->attachments) a.pNext = nullptr;
+  for (VkAttachmentDescription2& a : pass->attachments) {
+    a.pNext = nullptr;
+    a.format = given(a.format), a.samples = given(a.samples);
+    a.loadOp = given(a.loadOp), a.storeOp = given(a.storeOp);
+    a.stencilLoadOp = given(a.stencilLoadOp), a.stencilStoreOp = given(a.stencilStoreOp);
+  }
   pass->keeps_apart = keeps_apart(pCreateInfo->pNext);
   for (uint32_t i = 0; i < pCreateInfo->subpassCount; ++i) {
     const VkSubpassDescription2& in = pCreateInfo->pSubpasses[i];
@@ -204,7 +210,7 @@ VkResult VKAPI_CALL CreateRenderPass2(VkDevice device, const VkRenderPassCreateI
     using Resolve = VkSubpassDescriptionDepthStencilResolve;
     if (const auto* resolve = find_next<Resolve>(in.pNext, VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_DEPTH_STENCIL_RESOLVE)) {
       subpass.depth_stencil_resolve = attachment_of(resolve->pDepthStencilResolveAttachment);
-      subpass.depth_resolve_mode = resolve->depthResolveMode, subpass.stencil_resolve_mode = resolve->stencilResolveMode;
+      subpass.depth_resolve_mode = given(resolve->depthResolveMode), subpass.stencil_resolve_mode = given(resolve->stencilResolveMode);
       if (subpass.depth_stencil_resolve < pass->attachments.size()) {  // of an aspect that the target has not the mode says nothing
         const vk::FormatInfo* const has = vk::find_format(pass->attachments[subpass.depth_stencil_resolve].format);
         if (has && !has->depth_bits) subpass.depth_resolve_mode = VK_RESOLVE_MODE_NONE;
@@ -511,10 +517,11 @@ static RenderingAttachment attachment_of(const VkRenderingAttachmentInfo* in, bo
   RenderingAttachment out;
   if (!in || !in->imageView) return out;
   out.view = in->imageView->core;
-  out.load_op = in->loadOp, out.store_op = in->storeOp;
+  out.load_op = given(in->loadOp), out.store_op = given(in->storeOp);
   out.clear = in->clearValue;
-  if (in->resolveMode && in->resolveImageView) out.resolve_mode = in->resolveMode, out.resolve_view = in->resolveImageView->core;
-  if (single_sampled && in->resolveMode && out.view->image()->sample_count() == 1) out.resolve_mode = in->resolveMode;
+  const VkResolveModeFlagBits mode = given(in->resolveMode);
+  if (mode && in->resolveImageView) out.resolve_mode = mode, out.resolve_view = in->resolveImageView->core;
+  if (single_sampled && mode && out.view->image()->sample_count() == 1) out.resolve_mode = mode;
   return out;
 }
 

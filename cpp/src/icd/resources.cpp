@@ -70,7 +70,7 @@ uint64_t VKAPI_CALL GetBufferOpaqueCaptureAddress(VkDevice device, const VkBuffe
 
 VkResult VKAPI_CALL CreateBufferView(VkDevice device, const VkBufferViewCreateInfo* pCreateInfo, const VkAllocationCallbacks*,
                                      VkBufferView* pView) {
-  auto core = tilegpu::BufferView::create({pCreateInfo->buffer->core, pCreateInfo->format, pCreateInfo->offset, pCreateInfo->range});
+  auto core = tilegpu::BufferView::create({pCreateInfo->buffer->core, given(pCreateInfo->format), pCreateInfo->offset, pCreateInfo->range});
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
   *pView = new VkBufferView_T{*core};
   return VK_SUCCESS;
@@ -80,22 +80,22 @@ void VKAPI_CALL DestroyBufferView(VkDevice device, VkBufferView bufferView, cons
 
 VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreateInfo, const VkAllocationCallbacks*, VkImage* pImage) {
   VkPhysicalDeviceImageFormatInfo2 asked{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_FORMAT_INFO_2};
-  asked.format = pCreateInfo->format, asked.type = pCreateInfo->imageType, asked.tiling = pCreateInfo->tiling;
+  asked.format = given(pCreateInfo->format), asked.type = given(pCreateInfo->imageType), asked.tiling = given(pCreateInfo->tiling);
   asked.usage = all_usage(pCreateInfo->usage, pCreateInfo->pNext), asked.flags = pCreateInfo->flags;
   VkImageFormatProperties limits{};
-  if (const VkResult r = image_limits(asked, limits); r != VK_SUCCESS || !(limits.sampleCounts & pCreateInfo->samples))
+  if (const VkResult r = image_limits(asked, limits); r != VK_SUCCESS || !(limits.sampleCounts & given(pCreateInfo->samples)))
     return fail(device, VK_ERROR_FORMAT_NOT_SUPPORTED,
-                "image: " + format_name(pCreateInfo->format) + " with type " + std::to_string(pCreateInfo->imageType) + ", usage " +
-                    std::to_string(asked.usage) + ", flags " + std::to_string(pCreateInfo->flags) + ", samples " +
-                    std::to_string(pCreateInfo->samples) + " is not there; vkGetPhysicalDeviceImageFormatProperties says what is");
+                "image: " + format_name(given(pCreateInfo->format)) + " with type " + std::to_string(given(pCreateInfo->imageType)) +
+                    ", usage " + std::to_string(asked.usage) + ", flags " + std::to_string(pCreateInfo->flags) + ", samples " +
+                    std::to_string(given(pCreateInfo->samples)) + " is not there; vkGetPhysicalDeviceImageFormatProperties says what is");
   tilegpu::ImageCreateInfo info;
   info.label = next_label();
-  info.format = pCreateInfo->format;
+  info.format = given(pCreateInfo->format);
   info.width_px = pCreateInfo->extent.width, info.height_px = pCreateInfo->extent.height;
   info.depth_px = pCreateInfo->extent.depth;
-  info.type = pCreateInfo->imageType;
+  info.type = given(pCreateInfo->imageType);
   info.mip_levels = pCreateInfo->mipLevels, info.array_layers = pCreateInfo->arrayLayers;
-  info.samples = pCreateInfo->samples;
+  info.samples = given(pCreateInfo->samples);
   info.usage = asked.usage;
   // Any image can be rendered to with several samples.
   info.flags = pCreateInfo->flags & ~static_cast<VkImageCreateFlags>(VK_IMAGE_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT);
@@ -109,7 +109,7 @@ VkResult VKAPI_CALL CreateImage(VkDevice device, const VkImageCreateInfo* pCreat
   }
   auto core = tilegpu::Image::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_FORMAT_NOT_SUPPORTED);
-  *pImage = new VkImage_T{*core, pCreateInfo->tiling};
+  *pImage = new VkImage_T{*core, given(pCreateInfo->tiling)};
   return VK_SUCCESS;
 }
 
@@ -168,12 +168,12 @@ VkResult VKAPI_CALL CreateImageView(VkDevice device, const VkImageViewCreateInfo
                                     VkImageView* pView) {
   tilegpu::ImageViewCreateInfo info;
   info.image = pCreateInfo->image->core;
-  info.type = pCreateInfo->viewType;
-  info.format = pCreateInfo->format;
+  info.type = given(pCreateInfo->viewType);
+  info.format = given(pCreateInfo->format);
   info.aspects = pCreateInfo->subresourceRange.aspectMask;
   info.base_level = pCreateInfo->subresourceRange.baseMipLevel, info.level_count = pCreateInfo->subresourceRange.levelCount;
   info.base_layer = pCreateInfo->subresourceRange.baseArrayLayer, info.layer_count = pCreateInfo->subresourceRange.layerCount;
-  info.swizzle = pCreateInfo->components;
+  info.swizzle = given(pCreateInfo->components);
   info.ycbcr = conversion_of(pCreateInfo->pNext);
   if (const auto* least =
           find_next<VkImageViewMinLodCreateInfoEXT>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_IMAGE_VIEW_MIN_LOD_CREATE_INFO_EXT))
@@ -197,11 +197,11 @@ void VKAPI_CALL DestroyImageView(VkDevice device, VkImageView imageView, const V
 VkResult VKAPI_CALL CreateSamplerYcbcrConversion(VkDevice device, const VkSamplerYcbcrConversionCreateInfo* pCreateInfo,
                                                  const VkAllocationCallbacks*, VkSamplerYcbcrConversion* pYcbcrConversion) {
   SamplerYcbcrConversionCreateInfo info;
-  info.format = pCreateInfo->format;
-  info.model = pCreateInfo->ycbcrModel, info.range = pCreateInfo->ycbcrRange;
-  info.components = pCreateInfo->components;
-  info.x_chroma_offset = pCreateInfo->xChromaOffset, info.y_chroma_offset = pCreateInfo->yChromaOffset;
-  info.chroma_filter = pCreateInfo->chromaFilter;
+  info.format = given(pCreateInfo->format);
+  info.model = given(pCreateInfo->ycbcrModel), info.range = given(pCreateInfo->ycbcrRange);
+  info.components = given(pCreateInfo->components);
+  info.x_chroma_offset = given(pCreateInfo->xChromaOffset), info.y_chroma_offset = given(pCreateInfo->yChromaOffset);
+  info.chroma_filter = given(pCreateInfo->chromaFilter);
   info.force_explicit_reconstruction = pCreateInfo->forceExplicitReconstruction;
   auto core = SamplerYcbcrConversion::create(info);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
@@ -219,16 +219,17 @@ VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pC
   if (pCreateInfo->anisotropyEnable) info.max_anisotropy = pCreateInfo->maxAnisotropy;
   if (const auto* reduction =
           find_next<VkSamplerReductionModeCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SAMPLER_REDUCTION_MODE_CREATE_INFO))
-    info.reduction_mode = reduction->reductionMode;
+    info.reduction_mode = given(reduction->reductionMode);
   if (const auto* border = find_next<VkSamplerCustomBorderColorCreateInfoEXT>(
           pCreateInfo->pNext, VK_STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_CREATE_INFO_EXT))
     info.custom_border_color = border->customBorderColor;
-  info.mag_filter = pCreateInfo->magFilter, info.min_filter = pCreateInfo->minFilter;
-  info.mipmap_mode = pCreateInfo->mipmapMode;
-  info.address_u = pCreateInfo->addressModeU, info.address_v = pCreateInfo->addressModeV, info.address_w = pCreateInfo->addressModeW;
+  info.mag_filter = given(pCreateInfo->magFilter), info.min_filter = given(pCreateInfo->minFilter);
+  info.mipmap_mode = given(pCreateInfo->mipmapMode);
+  info.address_u = given(pCreateInfo->addressModeU), info.address_v = given(pCreateInfo->addressModeV),
+  info.address_w = given(pCreateInfo->addressModeW);
   info.mip_lod_bias = pCreateInfo->mipLodBias, info.min_lod = pCreateInfo->minLod, info.max_lod = pCreateInfo->maxLod;
-  info.compare_enable = pCreateInfo->compareEnable, info.compare_op = pCreateInfo->compareOp;
-  info.border_color = pCreateInfo->borderColor;
+  info.compare_enable = pCreateInfo->compareEnable, info.compare_op = given(pCreateInfo->compareOp);
+  info.border_color = given(pCreateInfo->borderColor);
   info.unnormalized_coordinates = pCreateInfo->unnormalizedCoordinates;
   info.non_seamless_cube_map = pCreateInfo->flags & VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT;
   info.ycbcr = conversion_of(pCreateInfo->pNext);

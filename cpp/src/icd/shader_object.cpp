@@ -42,9 +42,10 @@ Status check_links(std::span<const VkShaderCreateInfoEXT> infos) {
   VkShaderStageFlags linked = 0, types = 0;
   for (const VkShaderCreateInfoEXT& info : infos) {
     if (!is_linked(info)) continue;
-    if (linked & info.stage) return wrong(std::string("two linked ") + pipeline::stage_name(info.stage) + " shaders in one call; link one");
-    linked |= info.stage;
-    types |= 1U << (info.codeType == VK_SHADER_CODE_TYPE_SPIRV_EXT);
+    if (linked & given(info.stage))
+      return wrong(std::string("two linked ") + pipeline::stage_name(given(info.stage)) + " shaders in one call; link one");
+    linked |= given(info.stage);
+    types |= 1U << (given(info.codeType) == VK_SHADER_CODE_TYPE_SPIRV_EXT);
   }
   if (linked & kOfMeshes && linked & ~(kOfMeshes | VK_SHADER_STAGE_FRAGMENT_BIT))
     return wrong("a task or mesh shader is linked with a stage of vertices; a mesh shader makes the primitives itself");
@@ -53,15 +54,15 @@ Status check_links(std::span<const VkShaderCreateInfoEXT> infos) {
 }
 
 Status check(const VkShaderCreateInfoEXT& info) {
-  if (info.stage != VK_SHADER_STAGE_COMPUTE_BIT && !place_of(info.stage))
-    return wrong("stage is " + std::to_string(info.stage) +
+  if (given(info.stage) != VK_SHADER_STAGE_COMPUTE_BIT && !place_of(given(info.stage)))
+    return wrong("stage is " + std::to_string(given(info.stage)) +
                  "; there are vertex, tessellation, geometry, task, mesh, fragment and compute shaders");
   if (info.flags & ~kFlags) return wrong("flags have " + std::to_string(info.flags & ~kFlags) + ", of an extension that is not there");
   if (!info.pCode || info.codeSize == 0) return wrong("there is no code: pCode is null, or codeSize 0");
-  if (info.codeType == VK_SHADER_CODE_TYPE_SPIRV_EXT && info.codeSize % 4)
+  if (given(info.codeType) == VK_SHADER_CODE_TYPE_SPIRV_EXT && info.codeSize % 4)
     return wrong("codeSize is " + std::to_string(info.codeSize) + "; SPIR-V has words of 4 bytes");
-  if (info.codeType != VK_SHADER_CODE_TYPE_SPIRV_EXT && info.codeType != VK_SHADER_CODE_TYPE_BINARY_EXT)
-    return wrong("codeType is " + std::to_string(info.codeType) + "; there are SPIRV and BINARY");
+  if (given(info.codeType) != VK_SHADER_CODE_TYPE_SPIRV_EXT && given(info.codeType) != VK_SHADER_CODE_TYPE_BINARY_EXT)
+    return wrong("codeType is " + std::to_string(given(info.codeType)) + "; there are SPIRV and BINARY");
   if (!info.pName) return wrong("pName is null; it names the entry point");
   return Ok{};
 }
@@ -70,12 +71,12 @@ Status check(const VkShaderCreateInfoEXT& info) {
 Expected<ShaderStage> code_of(VkDevice device, const VkShaderCreateInfoEXT& info) {
   std::vector<uint32_t> words;
   ShaderBinary binary;
-  const bool is_binary = info.codeType == VK_SHADER_CODE_TYPE_BINARY_EXT;
+  const bool is_binary = given(info.codeType) == VK_SHADER_CODE_TYPE_BINARY_EXT;
   if (is_binary) {
     auto read = read_binary(info.pCode, info.codeSize);
     if (!read) return read.error();
     binary = std::move(*read);
-    if (binary.stage != info.stage || binary.entry_point != info.pName)
+    if (binary.stage != given(info.stage) || binary.entry_point != info.pName)
       return wrong("it is of the " + std::string(pipeline::stage_name(binary.stage)) + " shader '" + binary.entry_point + "'");
     words = std::move(binary.words);
   } else {
@@ -84,15 +85,15 @@ Expected<ShaderStage> code_of(VkDevice device, const VkShaderCreateInfoEXT& info
   }
   const VkShaderModuleCreateInfo code{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words.size() * 4, words.data()};
   const VkPipelineShaderStageCreateInfo stage{
-      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, &code, 0, info.stage, nullptr, info.pName,
+      VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, &code, 0, given(info.stage), nullptr, info.pName,
       is_binary ? nullptr : info.pSpecializationInfo};
   auto made = stage_of(device, stage);
   if (!made) return made.error();
   if (is_binary) made->specialization = std::move(binary.specialization);
   const VkShaderStageFlagBits found = made->module->reflection().stage;
-  if (found != info.stage)
+  if (found != given(info.stage))
     return wrong(std::string("'") + info.pName + "' is a " + pipeline::stage_name(found) + " shader, and stage is that of a " +
-                 pipeline::stage_name(info.stage) + " shader");
+                 pipeline::stage_name(given(info.stage)) + " shader");
   return made;
 }
 
@@ -113,7 +114,7 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
   assert(device && number > 0);
   if (Status ok = check(info); !ok) return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
   auto shader = std::make_shared<ShaderObject>();
-  shader->number = number, shader->stage = info.stage, shader->next = info.nextStage, shader->flags = info.flags;
+  shader->number = number, shader->stage = given(info.stage), shader->next = info.nextStage, shader->flags = info.flags;
   shader->label = next_label();
   const auto named = [&](const Error& error) { return Error{error.code, "shader object '" + shader->label + "': " + error.message}; };
   auto layout =
@@ -125,11 +126,11 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
     say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_INFO_BIT_EXT, "shader object: the binary is not taken: " + error.message);
     return VK_INCOMPATIBLE_SHADER_BINARY_EXT;
   };
-  if (!code && info.codeType == VK_SHADER_CODE_TYPE_BINARY_EXT && code.error().code != VK_ERROR_OUT_OF_HOST_MEMORY)
+  if (!code && given(info.codeType) == VK_SHADER_CODE_TYPE_BINARY_EXT && code.error().code != VK_ERROR_OUT_OF_HOST_MEMORY)
     return not_taken(code.error());
   if (!code) return fail(device, named(code.error()), VK_ERROR_INITIALIZATION_FAILED);
   shader->core = std::move(*code);
-  if (info.stage == VK_SHADER_STAGE_COMPUTE_BIT) {
+  if (given(info.stage) == VK_SHADER_STAGE_COMPUTE_BIT) {
     auto compute = device->core->create_pipeline(ComputePipelineCreateInfo{shader->core, shader->layout, shader->label});
     if (!compute) return fail(device, compute.error(), VK_ERROR_INITIALIZATION_FAILED);
     const bool full = info.flags & VK_SHADER_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
@@ -137,7 +138,8 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
       return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
     shader->compute = std::move(*compute);
   } else if (Status ok = check_alone(*shader); !ok) {
-    if (info.codeType == VK_SHADER_CODE_TYPE_BINARY_EXT && ok.error().code != VK_ERROR_OUT_OF_HOST_MEMORY) return not_taken(ok.error());
+    if (given(info.codeType) == VK_SHADER_CODE_TYPE_BINARY_EXT && ok.error().code != VK_ERROR_OUT_OF_HOST_MEMORY)
+      return not_taken(ok.error());
     return fail(device, named(ok.error()), VK_ERROR_INITIALIZATION_FAILED);
   }
   *out = new VkShaderEXT_T{std::move(shader)};
@@ -205,14 +207,15 @@ void VKAPI_CALL CmdBindShadersEXT(VkCommandBuffer commandBuffer, uint32_t stageC
   BoundShaders& bound = commandBuffer->shaders;
   for (uint32_t i = 0; i < stageCount; ++i) {
     const VkShaderEXT shader = pShaders ? pShaders[i] : nullptr;
-    const std::optional<size_t> place = place_of(pStages[i]);
-    if (!place && pStages[i] != VK_SHADER_STAGE_COMPUTE_BIT)
-      return record(commandBuffer, wrong("vkCmdBindShadersEXT: pStages[" + std::to_string(i) + "] is " + std::to_string(pStages[i]) +
+    const VkShaderStageFlagBits stage = given(pStages[i]);
+    const std::optional<size_t> place = place_of(stage);
+    if (!place && stage != VK_SHADER_STAGE_COMPUTE_BIT)
+      return record(commandBuffer, wrong("vkCmdBindShadersEXT: pStages[" + std::to_string(i) + "] is " + std::to_string(stage) +
                                          ", which is no stage of shader objects"));
-    if (shader && shader->shared->stage != pStages[i])
+    if (shader && shader->shared->stage != stage)
       return record(commandBuffer,
                     wrong("vkCmdBindShadersEXT: pShaders[" + std::to_string(i) + "] is a " + pipeline::stage_name(shader->shared->stage) +
-                          " shader, and pStages says " + pipeline::stage_name(pStages[i])));
+                          " shader, and pStages says " + pipeline::stage_name(stage)));
     if (!place) {
       bind_compute(commandBuffer, shader);
       continue;

@@ -158,7 +158,7 @@ VkResult VKAPI_CALL CreateSemaphore(VkDevice device, const VkSemaphoreCreateInfo
                                     VkSemaphore* pSemaphore) {
   auto semaphore = std::make_shared<Semaphore>();
   if (const auto* type = find_next<VkSemaphoreTypeCreateInfo>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO)) {
-    semaphore->timeline = type->semaphoreType == VK_SEMAPHORE_TYPE_TIMELINE;
+    semaphore->timeline = given(type->semaphoreType) == VK_SEMAPHORE_TYPE_TIMELINE;
     semaphore->value = type->initialValue;
   }
   using Export = VkExportSemaphoreCreateInfo;
@@ -179,7 +179,8 @@ VkResult VKAPI_CALL CreateSemaphore(VkDevice device, const VkSemaphoreCreateInfo
 void VKAPI_CALL DestroySemaphore(VkDevice device, VkSemaphore semaphore, const VkAllocationCallbacks*) { discard(device, semaphore); }
 
 VkResult VKAPI_CALL GetSemaphoreFdKHR(VkDevice device, const VkSemaphoreGetFdInfoKHR* pGetFdInfo, int* pFd) {
-  if (pGetFdInfo->handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) return unknown_handle(device, pGetFdInfo->handleType);
+  if (given(pGetFdInfo->handleType) != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT)
+    return unknown_handle(device, given(pGetFdInfo->handleType));
   const auto& payload = current(pGetFdInfo->semaphore)->payload;
   if (!payload)
     return fail(device, VK_ERROR_VALIDATION_FAILED_EXT,
@@ -192,7 +193,7 @@ VkResult VKAPI_CALL GetSemaphoreFdKHR(VkDevice device, const VkSemaphoreGetFdInf
 
 VkResult VKAPI_CALL ImportSemaphoreFdKHR(VkDevice device, const VkImportSemaphoreFdInfoKHR* pImportSemaphoreFdInfo) {
   const VkImportSemaphoreFdInfoKHR& info = *pImportSemaphoreFdInfo;
-  if (info.handleType != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) return unknown_handle(device, info.handleType);
+  if (given(info.handleType) != VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT) return unknown_handle(device, given(info.handleType));
   auto semaphore = std::make_shared<Semaphore>();
   semaphore->timeline = info.semaphore->shared->timeline;
   auto payload = SemaphorePayload::import_fd(info.fd, semaphore->timeline);

@@ -76,8 +76,8 @@ void VKAPI_CALL CmdCopyImageToBuffer(VkCommandBuffer commandBuffer, VkImage srcI
 }
 
 void VKAPI_CALL CmdBlitImage2(VkCommandBuffer commandBuffer, const VkBlitImageInfo2* info) {
-  record(commandBuffer,
-         commandBuffer->core->blit_image(info->srcImage->core, info->dstImage->core, {info->pRegions, info->regionCount}, info->filter));
+  record(commandBuffer, commandBuffer->core->blit_image(info->srcImage->core, info->dstImage->core, {info->pRegions, info->regionCount},
+                                                        given(info->filter)));
 }
 
 void VKAPI_CALL CmdBlitImage(VkCommandBuffer commandBuffer, VkImage srcImage, VkImageLayout, VkImage dstImage, VkImageLayout,

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cctype>
 #include <cstring>
+#include "vk/given.hpp"
 
 namespace tilegpu {
 
@@ -115,7 +116,7 @@ Status check_discard_rectangle(const VkRect2D& r, const std::string& what) {
 
 Expected<SampleLocations> sample_locations_of(const VkSampleLocationsInfoEXT& info, const std::string& what) {
   const auto invalid = [&](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, what + ": " + text}; };
-  const uint32_t count = info.sampleLocationsPerPixel;
+  const uint32_t count = vk::given(info.sampleLocationsPerPixel);
   if (info.sampleLocationGridSize.width != 1 || info.sampleLocationGridSize.height != 1)
     return invalid("sampleLocationGridSize is " + std::to_string(info.sampleLocationGridSize.width) + " x " +
                    std::to_string(info.sampleLocationGridSize.height) + "; maxSampleLocationGridSize is 1 x 1");

@@ -3,6 +3,8 @@
 // Made by scripts/generate_icd.py from the Vulkan registry, header version 309; not edited by hand.
 #include "icd/generated/features.hpp"
 
+#include "vk/given.hpp"
+
 namespace tilegpu::icd {
 
 static void take(VkBool32 wanted, bool have, bool& enabled, const char* name, MissingFeatures& missing) {
@@ -130,7 +132,7 @@ void enable(const VkPhysicalDeviceFeatures& wanted, const Features& have, Featur
 // NOLINTNEXTLINE(readability-function-size): one switch
 void fill(void* next, const Features& have) {
   for (auto* base = static_cast<VkBaseOutStructure*>(next); base; base = base->pNext) {
-    switch (base->sType) {
+    switch (vk::given(base->sType)) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES: {
         auto* out = reinterpret_cast<VkPhysicalDevice16BitStorageFeatures*>(base);
         out->storageBuffer16BitAccess = have.storageBuffer16BitAccess;
@@ -1111,7 +1113,7 @@ void fill(void* next, const Features& have) {
 // NOLINTNEXTLINE(readability-function-size): one switch
 void enable(const void* next, const Features& have, Features& enabled, MissingFeatures& missing) {
   for (auto* base = static_cast<const VkBaseInStructure*>(next); base; base = base->pNext) {
-    switch (base->sType) {
+    switch (vk::given(base->sType)) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES: {
         auto* wanted = reinterpret_cast<const VkPhysicalDevice16BitStorageFeatures*>(base);
         take(wanted->storageBuffer16BitAccess, have.storageBuffer16BitAccess, enabled.storageBuffer16BitAccess, "storageBuffer16BitAccess", missing);

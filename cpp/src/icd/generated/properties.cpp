@@ -5,12 +5,14 @@
 
 #include <cstring>
 
+#include "vk/given.hpp"
+
 namespace tilegpu::icd {
 
 // NOLINTNEXTLINE(readability-function-size): one switch
 void fill(void* next, const Properties& have) {
   for (auto* base = static_cast<VkBaseOutStructure*>(next); base; base = base->pNext) {
-    switch (base->sType) {
+    switch (vk::given(base->sType)) {
       case VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ACCELERATION_STRUCTURE_PROPERTIES_KHR: {
         auto* out = reinterpret_cast<VkPhysicalDeviceAccelerationStructurePropertiesKHR*>(base);
         out->maxGeometryCount = have.maxGeometryCount;

@@ -55,7 +55,7 @@ void VKAPI_CALL DestroySurfaceKHR(VkInstance, VkSurfaceKHR surface, const VkAllo
 
 std::unique_ptr<Window> open_window(VkSurfaceKHR surface, std::string& why) {
   const auto* base = reinterpret_cast<const VkIcdSurfaceBase*>(surface);
-  switch (base->platform) {
+  switch (given(base->platform)) {
     case VK_ICD_WSI_PLATFORM_XCB:
       return open_xcb(*reinterpret_cast<const XcbSurface*>(base), why);
     case VK_ICD_WSI_PLATFORM_XLIB:
@@ -65,7 +65,8 @@ std::unique_ptr<Window> open_window(VkSurfaceKHR surface, std::string& why) {
     case VK_ICD_WSI_PLATFORM_HEADLESS:
       return open_headless();
     default:
-      why = "surfaces of platform " + std::to_string(base->platform) + " are not there; there are XCB, Xlib, Wayland and headless ones";
+      why = "surfaces of platform " + std::to_string(given(base->platform)) +
+            " are not there; there are XCB, Xlib, Wayland and headless ones";
       return nullptr;
   }
 }
@@ -118,6 +119,8 @@ VkResult capabilities_of(VkPhysicalDevice physical_device, VkSurfaceKHR surface,
 
 }  // namespace
 
+bool is_present_mode(VkPresentModeKHR mode) { return std::find(std::begin(kModes), std::end(kModes), mode) != std::end(kModes); }
+
 VkResult VKAPI_CALL GetPhysicalDeviceSurfaceSupportKHR(VkPhysicalDevice, uint32_t, VkSurfaceKHR surface, VkBool32* pSupported) {
   const VkIcdWsiPlatform platform = reinterpret_cast<const VkIcdSurfaceBase*>(surface)->platform;
   *pSupported = platform == VK_ICD_WSI_PLATFORM_XCB || platform == VK_ICD_WSI_PLATFORM_XLIB || platform == VK_ICD_WSI_PLATFORM_WAYLAND ||
@@ -146,7 +149,8 @@ VkResult VKAPI_CALL GetPhysicalDeviceSurfaceCapabilities2KHR(VkPhysicalDevice ph
   if (auto* modes = find_next<Modes>(pSurfaceCapabilities->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_COMPATIBILITY_EXT)) {
     const auto* of = find_next<VkSurfacePresentModeEXT>(pSurfaceInfo->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_EXT);
     std::vector<VkPresentModeKHR> all(std::begin(kModes), std::end(kModes));
-    if (of) std::stable_partition(all.begin(), all.end(), [&](VkPresentModeKHR mode) { return mode == of->presentMode; });  // it first
+    if (of)
+      std::stable_partition(all.begin(), all.end(), [&](VkPresentModeKHR mode) { return mode == given(of->presentMode); });  // it first
     const uint32_t count = static_cast<uint32_t>(all.size());
     modes->presentModeCount = modes->pPresentModes ? std::min(modes->presentModeCount, count) : count;
     for (uint32_t i = 0; modes->pPresentModes && i < modes->presentModeCount; ++i) modes->pPresentModes[i] = all[i];

@@ -41,6 +41,8 @@ struct Picture {
 
 /// One of those that vkGetPhysicalDeviceSurfaceFormatsKHR lists: 4 bytes a pixel.
 bool is_presentable(VkFormat format);
+/// One of those that vkGetPhysicalDeviceSurfacePresentModesKHR lists.
+bool is_present_mode(VkPresentModeKHR mode);
 
 /// Rows [first, end) to `out` without gaps, blue first: what X and Wayland take.
 void copy_blue_first(const Picture& picture, uint32_t first, uint32_t end, uint8_t* out);

@@ -27,6 +27,7 @@ struct VkSwapchainKHR_T {
     std::shared_ptr<tilegpu::icd::Fence> drawn;  ///< null: the device was lost
     uint64_t id = 0;                             ///< VK_KHR_present_id; 0: none
     VkPresentModeKHR mode = VK_PRESENT_MODE_FIFO_KHR;
+    std::optional<VkPresentModeKHR> other_mode = {};         ///< of the swapchain from here on
     std::vector<std::shared_ptr<tilegpu::icd::Fence>> done;  ///< signaled behind it
   };
   std::mutex lock;
@@ -129,7 +130,7 @@ void show(VkSwapchainKHR chain) {
 VkResult make_images(VkDevice device, const VkSwapchainCreateInfoKHR& info, VkSwapchainKHR_T& chain) {
   tilegpu::ImageCreateInfo image_info;
   image_info.label = "swapchain";
-  image_info.format = info.imageFormat;
+  image_info.format = given(info.imageFormat);
   image_info.width_px = info.imageExtent.width, image_info.height_px = info.imageExtent.height;
   image_info.usage = info.imageUsage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
   if (info.flags & VK_SWAPCHAIN_CREATE_MUTABLE_FORMAT_BIT_KHR) image_info.flags = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
@@ -170,20 +171,26 @@ VkSwapchainKHR_T::Presented picture_of(const VkPresentInfoKHR& info, uint32_t i,
   if (ids && ids->pPresentIds && i < ids->swapchainCount) out.id = ids->pPresentIds[i];
   using Modes = VkSwapchainPresentModeInfoEXT;
   const auto* modes = find_next<Modes>(info.pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODE_INFO_EXT);
-  if (modes && i < modes->swapchainCount) info.pSwapchains[i]->mode = modes->pPresentModes[i];
-  out.mode = info.pSwapchains[i]->mode;
+  if (modes && i < modes->swapchainCount) out.other_mode = given(modes->pPresentModes[i]);
   using Fences = VkSwapchainPresentFenceInfoEXT;
   const auto* fences = find_next<Fences>(info.pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_FENCE_INFO_EXT);
   if (fences && i < fences->swapchainCount && fences->pFences[i]) out.done.push_back(fences->pFences[i]->shared);
   return out;
 }
 
+std::string no_mode(VkPresentModeKHR mode) {
+  return std::to_string(mode) + ", which is not there; vkGetPhysicalDeviceSurfacePresentModesKHR says what is";
+}
+
 // To its thread, which shows it once it is drawn.
 VkResult present(VkSwapchainKHR chain, VkSwapchainKHR_T::Presented picture) {
   const uint32_t image = picture.image;
+  if (picture.other_mode && !is_present_mode(*picture.other_mode))
+    return fail(chain->device, VK_ERROR_VALIDATION_FAILED_EXT, "vkQueuePresentKHR: the present mode is " + no_mode(*picture.other_mode));
   {
     const std::lock_guard guard(chain->lock);
     if (chain->acquired.erase(image)) {
+      picture.mode = chain->mode = picture.other_mode.value_or(chain->mode);
       chain->queue.push_back(std::move(picture));
       chain->changed.notify_all();
       return chain->state;
@@ -207,14 +214,16 @@ VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateI
   std::string why;
   chain->window = open_window(pCreateInfo->surface, why);
   if (!chain->window) return fail(device, VK_ERROR_SURFACE_LOST_KHR, "swapchain: " + why);
-  if (!is_presentable(pCreateInfo->imageFormat))
+  if (!is_presentable(given(pCreateInfo->imageFormat)))
     return fail(device, VK_ERROR_INITIALIZATION_FAILED,
-                "swapchain: imageFormat is " + format_name(pCreateInfo->imageFormat) +
+                "swapchain: imageFormat is " + format_name(given(pCreateInfo->imageFormat)) +
                     ", which can't be presented; vkGetPhysicalDeviceSurfaceFormatsKHR says what can");
-  if (pCreateInfo->imageColorSpace != VK_COLOR_SPACE_SRGB_NONLINEAR_KHR)
+  if (given(pCreateInfo->imageColorSpace) != VK_COLOR_SPACE_SRGB_NONLINEAR_KHR)
     return fail(device, VK_ERROR_INITIALIZATION_FAILED,
-                "swapchain: imageColorSpace is " + std::to_string(pCreateInfo->imageColorSpace) +
+                "swapchain: imageColorSpace is " + std::to_string(given(pCreateInfo->imageColorSpace)) +
                     "; windows get sRGB's numbers (VK_COLOR_SPACE_SRGB_NONLINEAR_KHR), as vkGetPhysicalDeviceSurfaceFormatsKHR says");
+  if (!is_present_mode(given(pCreateInfo->presentMode)))
+    return fail(device, VK_ERROR_INITIALIZATION_FAILED, "swapchain: presentMode is " + no_mode(given(pCreateInfo->presentMode)));
   if (pCreateInfo->imageArrayLayers != 1) return fail(device, VK_ERROR_INITIALIZATION_FAILED, "swapchain: imageArrayLayers must be 1");
   using Scaling = VkSwapchainPresentScalingCreateInfoEXT;
   if (const auto* scaling = find_next<Scaling>(pCreateInfo->pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_SCALING_CREATE_INFO_EXT);
@@ -224,8 +233,9 @@ VkResult VKAPI_CALL CreateSwapchainKHR(VkDevice device, const VkSwapchainCreateI
                     "; nothing is scaled here, as VkSurfacePresentScalingCapabilitiesEXT says: make it 0");
   chain->device = device;
   chain->extent = pCreateInfo->imageExtent;
-  chain->mode = pCreateInfo->presentMode;
-  chain->blue_first = pCreateInfo->imageFormat == VK_FORMAT_B8G8R8A8_UNORM || pCreateInfo->imageFormat == VK_FORMAT_B8G8R8A8_SRGB;
+  chain->mode = given(pCreateInfo->presentMode);
+  chain->blue_first =
+      given(pCreateInfo->imageFormat) == VK_FORMAT_B8G8R8A8_UNORM || given(pCreateInfo->imageFormat) == VK_FORMAT_B8G8R8A8_SRGB;
   if (const VkResult r = make_images(device, *pCreateInfo, *chain); r != VK_SUCCESS) return r;
   *pSwapchain = chain.release();
   (*pSwapchain)->presenting = std::thread(show, *pSwapchain);
