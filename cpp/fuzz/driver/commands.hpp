@@ -10,7 +10,8 @@
 namespace tilegpu::fuzz {
 
 // clang-format off
-#define TILEGPU_FUZZED_GLOBALS(X) X(CreateInstance) X(EnumerateInstanceExtensionProperties)
+#define TILEGPU_FUZZED_GLOBALS(X) X(CreateInstance) X(EnumerateInstanceExtensionProperties) X(EnumerateInstanceLayerProperties) \
+  X(EnumerateInstanceVersion)
 #define TILEGPU_FUZZED_COMMANDS(X) \
   X(DestroyInstance) X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties) X(GetPhysicalDeviceFeatures2) \
   X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceMemoryProperties2) X(GetPhysicalDeviceFormatProperties2) \
@@ -58,7 +59,35 @@ namespace tilegpu::fuzz {
   X(CmdSetDepthClampEnableEXT) X(CmdSetSampleMaskEXT) X(CmdSetAlphaToCoverageEnableEXT) X(CmdSetColorBlendEnableEXT) \
   X(CmdSetColorBlendEquationEXT) X(CmdSetColorWriteMaskEXT) X(CmdSetColorWriteEnableEXT) X(CmdSetVertexInputEXT) \
   X(CmdSetPatchControlPointsEXT) X(CmdSetFragmentShadingRateKHR) X(CmdSetLineStipple) X(CmdSetDiscardRectangleEXT) \
-  X(CmdSetDiscardRectangleEnableEXT) X(CmdSetDiscardRectangleModeEXT)
+  X(CmdSetDiscardRectangleEnableEXT) X(CmdSetDiscardRectangleModeEXT) \
+  X(CmdBindShadersEXT) X(CmdDrawMeshTasksIndirectCountEXT) X(CmdDrawMeshTasksIndirectEXT) X(CmdInsertDebugUtilsLabelEXT) \
+  X(CmdPushConstants2) X(CmdSetAlphaToOneEnableEXT) X(CmdSetAttachmentFeedbackLoopEnableEXT) X(CmdSetColorBlendAdvancedEXT) \
+  X(CmdSetConservativeRasterizationModeEXT) X(CmdSetCoverageModulationModeNV) X(CmdSetCoverageModulationTableEnableNV) \
+  X(CmdSetCoverageModulationTableNV) X(CmdSetCoverageReductionModeNV) X(CmdSetCoverageToColorEnableNV) X(CmdSetCoverageToColorLocationNV) \
+  X(CmdSetDepthBias2EXT) X(CmdSetDepthClampRangeEXT) X(CmdSetDepthClipEnableEXT) X(CmdSetDepthClipNegativeOneToOneEXT) \
+  X(CmdSetDeviceMask) X(CmdSetExtraPrimitiveOverestimationSizeEXT) X(CmdSetLineRasterizationModeEXT) X(CmdSetLineStippleEnableEXT) \
+  X(CmdSetProvokingVertexModeEXT) X(CmdSetRasterizationSamplesEXT) X(CmdSetRasterizationStreamEXT) X(CmdSetRenderingAttachmentLocations) \
+  X(CmdSetRenderingInputAttachmentIndices) X(CmdSetRepresentativeFragmentTestEnableNV) X(CmdSetSampleLocationsEXT) \
+  X(CmdSetSampleLocationsEnableEXT) X(CmdSetShadingRateImageEnableNV) X(CmdSetTessellationDomainOriginEXT) X(CmdSetViewportSwizzleNV) \
+  X(CmdSetViewportWScalingEnableNV) X(CreateShadersEXT) X(DestroyShaderEXT) X(EnumerateDeviceLayerProperties) \
+  X(EnumeratePhysicalDeviceGroups) X(GetBufferMemoryRequirements) X(GetBufferOpaqueCaptureAddress) X(GetCalibratedTimestampsKHR) \
+  X(GetDeviceFaultInfoEXT) X(GetDeviceGroupPeerMemoryFeatures) X(GetDeviceGroupPresentCapabilitiesKHR) \
+  X(GetDeviceGroupSurfacePresentModesKHR) X(GetDeviceImageSparseMemoryRequirements) X(GetDeviceImageSubresourceLayout) \
+  X(GetDeviceMemoryOpaqueCaptureAddress) X(GetDeviceQueue2) X(GetImageMemoryRequirements) X(GetImageSparseMemoryRequirements) \
+  X(GetImageSparseMemoryRequirements2) X(GetImageSubresourceLayout) X(GetPhysicalDeviceCalibrateableTimeDomainsKHR) \
+  X(GetPhysicalDeviceExternalBufferProperties) X(GetPhysicalDeviceExternalFenceProperties) \
+  X(GetPhysicalDeviceExternalSemaphoreProperties) X(GetPhysicalDeviceFeatures) X(GetPhysicalDeviceFormatProperties) \
+  X(GetPhysicalDeviceFragmentShadingRatesKHR) X(GetPhysicalDeviceImageFormatProperties) X(GetPhysicalDeviceMemoryProperties) \
+  X(GetPhysicalDeviceMultisamplePropertiesEXT) X(GetPhysicalDevicePresentRectanglesKHR) X(GetPhysicalDeviceProperties) \
+  X(GetPhysicalDeviceQueueFamilyProperties) X(GetPhysicalDeviceSparseImageFormatProperties) \
+  X(GetPhysicalDeviceSparseImageFormatProperties2) X(GetPhysicalDeviceSurfaceCapabilities2KHR) X(GetPhysicalDeviceSurfaceFormats2KHR) \
+  X(GetPhysicalDeviceSurfacePresentModesKHR) X(GetPhysicalDeviceSurfaceSupportKHR) X(GetPhysicalDeviceToolProperties) \
+  X(GetRenderAreaGranularity) X(GetRenderingAreaGranularity) X(GetShaderBinaryDataEXT) X(QueueBeginDebugUtilsLabelEXT) X(QueueBindSparse) \
+  X(QueueEndDebugUtilsLabelEXT) X(QueueInsertDebugUtilsLabelEXT) X(ReleaseSwapchainImagesEXT) X(SetDebugUtilsObjectTagEXT) \
+  X(SetHdrMetadataEXT) X(SubmitDebugUtilsMessageEXT) X(WaitForPresentKHR) X(AcquireNextImage2KHR) \
+  X(CmdBindDescriptorSets2) X(CmdPushDescriptorSet2) X(CmdPushDescriptorSetWithTemplate2) X(GetMemoryFdPropertiesKHR) \
+  X(GetMemoryHostPointerPropertiesEXT) X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR) X(CreateDebugReportCallbackEXT) \
+  X(DebugReportMessageEXT) X(DestroyDebugReportCallbackEXT)
 // clang-format on
 
 struct Commands {

@@ -28,15 +28,18 @@ const std::vector<uint32_t>& words_of(const std::string& text, VkShaderStageFlag
   return words;
 }
 
+const char* head_of(VkShaderStageFlagBits stage) {
+  return stage == VK_SHADER_STAGE_MESH_BIT_EXT || stage == VK_SHADER_STAGE_TASK_BIT_EXT
+             ? "#version 450\n#extension GL_EXT_mesh_shader : require\n"
+             : "#version 450\n";
+}
+
 struct Stages {
   std::vector<VkPipelineShaderStageCreateInfo> all;
   std::vector<VkShaderModule> modules;
 
   void add(World& w, VkShaderStageFlagBits stage, const std::string& body) {
-    const std::string head = stage == VK_SHADER_STAGE_MESH_BIT_EXT || stage == VK_SHADER_STAGE_TASK_BIT_EXT
-                                 ? "#version 450\n#extension GL_EXT_mesh_shader : require\n"
-                                 : "#version 450\n";
-    const std::vector<uint32_t>& words = words_of(head + kInterface + body, stage);
+    const std::vector<uint32_t>& words = words_of(head_of(stage) + std::string(kInterface) + body, stage);
     const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words.size() * 4, words.data()};
     VkPipelineShaderStageCreateInfo out{VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO};
     out.stage = stage, out.pName = "main";
@@ -283,6 +286,34 @@ void link(World& w, const VkGraphicsPipelineCreateInfo& whole, VkPipeline& out) 
 }
 
 }  // namespace
+
+const std::vector<uint32_t>& World::shader_words(VkShaderStageFlagBits stage, const PassShape& shape, bool attributes, bool& reads_inputs) {
+  std::string body;
+  switch (stage) {
+    case VK_SHADER_STAGE_VERTEX_BIT:
+      body = attributes ? kVertexOf : kVertexAlone;
+      break;
+    case VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT:
+      body = kControl;
+      break;
+    case VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT:
+      body = kEvaluation;
+      break;
+    case VK_SHADER_STAGE_GEOMETRY_BIT:
+      body = kGeometry;
+      break;
+    case VK_SHADER_STAGE_MESH_BIT_EXT:
+      body = kMesh;
+      break;
+    case VK_SHADER_STAGE_COMPUTE_BIT:
+      body = c.of(kCompute);
+      break;
+    default:
+      body = fragment_of(c, shape, reads_inputs);
+      break;
+  }
+  return words_of(head_of(stage) + std::string(kInterface) + body, stage);
+}
 
 std::shared_ptr<PipelineModel> World::graphics_pipeline(const PassShape& shape) {
   if (!c.seldom(3))

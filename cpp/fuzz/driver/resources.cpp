@@ -434,6 +434,7 @@ void World::step_destroy() {
 }
 
 void World::step_queries_of_device() {
+  if (c.seldom(2)) return step_answers();
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
   vk.GetPhysicalDeviceProperties2(gpu, &properties);
   VkPhysicalDeviceMemoryBudgetPropertiesEXT budget{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
@@ -479,14 +480,14 @@ void World::step_swapchain() {
   }
   if (chain->acquired.size() + 1 < chain->images.size()) {  // so many may be had without a wait for ever
     uint32_t index = 0;
-    const VkResult r = TILEGPU_CHECKED(
-        *this, AcquireNextImageKHR, device, chain->handle, UINT64_MAX, nullptr,
-        [&] {
-          const auto f = pick(fences, [](const FenceModel& m) { return !m.pending; });
-          if (f) f->pending = true;
-          return f ? f->handle : nullptr;
-        }(),
-        &index);
+    const auto fence = pick(fences, [](const FenceModel& m) { return !m.pending; });
+    if (fence) fence->pending = true;
+    const VkFence signaled = fence ? fence->handle : nullptr;
+    const VkAcquireNextImageInfoKHR next{
+        VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR, nullptr, chain->handle, UINT64_MAX, nullptr, signaled, 1};
+    const VkResult r = swapchains.size() % 2
+                           ? TILEGPU_CHECKED(*this, AcquireNextImageKHR, device, chain->handle, UINT64_MAX, nullptr, signaled, &index)
+                           : TILEGPU_CHECKED(*this, AcquireNextImage2KHR, device, &next, &index);
     if (r == VK_SUCCESS) chain->acquired.push_back(index);
     if (r == VK_SUCCESS && index >= chain->images.size()) fail("an image was acquired that the swapchain has not");
     return;

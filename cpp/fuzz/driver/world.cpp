@@ -158,7 +158,7 @@ void World::run() {
   using Step = void (World::*)();
   constexpr Step kSteps[] = {&World::step_draws,
                              &World::step_draws,
-                             &World::step_draws,
+                             &World::step_shader_objects,
                              &World::step_pass,
                              &World::step_pass,
                              &World::step_dispatch,
@@ -206,6 +206,7 @@ void World::destroy_all() {
   const auto objects = [&] {
     for (const auto& p : pipelines) vk.DestroyPipeline(device, p->handle, nullptr);
     for (const VkPipeline p : libraries) vk.DestroyPipeline(device, p, nullptr);
+    for (const VkShaderEXT s : shaders) vk.DestroyShaderEXT(device, s, nullptr);
     for (const VkFramebuffer f : framebuffers) vk.DestroyFramebuffer(device, f, nullptr);
     for (const VkRenderPass r : render_passes) vk.DestroyRenderPass(device, r, nullptr);
     for (const VkShaderModule m : modules) vk.DestroyShaderModule(device, m, nullptr);

@@ -196,6 +196,8 @@ class World {
   // -- pipelines and draws (pipelines.cpp, passes.cpp)
   std::shared_ptr<PipelineModel> graphics_pipeline(const PassShape& shape);
   std::shared_ptr<PipelineModel> compute_pipeline();
+  /// SPIR-V of the shader that pipelines have at that stage. `attributes`: of vertices.
+  const std::vector<uint32_t>& shader_words(VkShaderStageFlagBits stage, const PassShape& shape, bool attributes, bool& reads_inputs);
   /// With one number that leads nowhere; null where it was refused.
   VkPipeline spoilt_pipeline(uint32_t far);
   void set_dynamic(Recording& r, const PipelineModel& pipeline);
@@ -204,6 +206,10 @@ class World {
   void draw(Recording& r);
   void step_dispatch();
   void step_pipeline_objects();
+
+  // -- shader objects (shader_objects.cpp), what the device says of itself (answers.cpp)
+  void step_shader_objects();
+  void step_answers();
 
   // -- what Vulkan forbids and the driver checks (wrong_commands.cpp, wrong_objects.cpp)
   void step_wrong();
@@ -272,6 +278,7 @@ class World {
   std::vector<VkRenderPass> render_passes;
   std::vector<VkFramebuffer> framebuffers;
   std::vector<VkPipeline> libraries;
+  std::vector<VkShaderEXT> shaders;
   std::vector<VkDescriptorSet> sets;
   std::vector<VkPrivateDataSlot> slots;
   std::vector<VkCommandBuffer> recorded;  ///< all that the pool has

@@ -8,6 +8,8 @@ namespace tilegpu::fuzz {
 
 /// Recorded in a command buffer that is thrown away.
 void wrong_command(World& w);
+/// Of states, shader objects and presents.
+void wrong_state(World& w);
 /// Of objects: they are not made, or made and destroyed.
 void wrong_object(World& w);
 /// That may lose the device: command buffers in the wrong state are submitted.

@@ -480,6 +480,7 @@ void wrong_submission(World& w) {
 void World::step_wrong() {
   const uint32_t what = c.below(64);
   if (what == 63) return wrong_submission(*this);
+  if (what % 4 == 3) return wrong_state(*this);
   if (what % 2)
     wrong_object(*this);
   else
