@@ -25,6 +25,9 @@ OWN = {
 #: Members of one word, which the driver's own structures have as well: of program's structures by what these are called.
 PROGRAMS = re.compile(r"^(in|p[A-Z]\w*)(\[\w+\])?$|^(in|p[A-Z]\w*)(->|\.)")
 
+#: What reads an array's elements by itself.
+ALGORITHM = re.compile(r"std::(any_of|all_of|none_of|find|find_if|copy|copy_n|count|count_if|equal)\(")
+
 
 def members() -> set[str]:
     """Names of the members of Vulkan's structures that are enumerations; those of results are answers, and have negative values."""
@@ -65,8 +68,13 @@ def reads(text: str, names: set[str]) -> list[tuple[int, str, str]]:
                 continue  # an array, all of it
             if not re.search(r"[a-z][A-Z]", member) and not PROGRAMS.match(receiver):
                 continue
-            if member.startswith("p") and member[1:2].isupper() and not after.startswith("["):
-                continue  # the pointer alone
+            if (
+                member.startswith("p")
+                and member[1:2].isupper()
+                and not after.startswith("[")
+                and not ALGORITHM.search(code)
+            ):
+                continue  # the pointer alone, and for no algorithm
             out.append((number, receiver, member))
     return out
 
@@ -101,5 +109,10 @@ def test_what_is_read_as_it_stands_is_found() -> None:
         "a.loadOp = given(in.loadOp);",
         "f = pCreateInfo->format;  // x->format",
     ]
+    lines += ["std::any_of(in.pStates, f);", "use(given(in.pStates[0]));"]
     text = "\n".join(lines)
-    assert [(n, m) for n, _, m in reads(text, {"loadOp", "format"})] == [(1, "loadOp"), (4, "format")]
+    assert [(n, m) for n, _, m in reads(text, {"loadOp", "format", "pStates"})] == [
+        (1, "loadOp"),
+        (4, "format"),
+        (5, "pStates"),
+    ]

@@ -140,8 +140,9 @@ namespace {
 
 bool is_dynamic(const VkGraphicsPipelineCreateInfo& in, std::initializer_list<VkDynamicState> states) {
   const VkPipelineDynamicStateCreateInfo* dynamic = in.pDynamicState;
-  return dynamic && std::any_of(dynamic->pDynamicStates, dynamic->pDynamicStates + dynamic->dynamicStateCount,
-                                [&](VkDynamicState state) { return std::find(states.begin(), states.end(), state) != states.end(); });
+  for (uint32_t i = 0; dynamic && i < dynamic->dynamicStateCount; ++i)
+    if (std::find(states.begin(), states.end(), given(dynamic->pDynamicStates[i])) != states.end()) return true;
+  return false;
 }
 
 constexpr std::pair<VkDynamicState, DynamicState> kColorStates[] = {
