@@ -75,7 +75,8 @@ void set_states(World& w, VkCommandBuffer b, const PassShape& shape) {
   vk.CmdSetStencilTestEnable(b, tests >> 7), vk.CmdSetStencilOp(b, kBoth, op(), op(), op(), static_cast<VkCompareOp>(c.below(8)));
   vk.CmdSetStencilCompareMask(b, kBoth, c.byte()), vk.CmdSetStencilWriteMask(b, kBoth, c.byte());
   vk.CmdSetStencilReference(b, kBoth, c.byte());
-  vk.CmdSetLineWidth(b, 1 + c.unit()), vk.CmdSetLineRasterizationModeEXT(b, static_cast<VkLineRasterizationModeEXT>(c.below(covers ? 2 : 3)));
+  vk.CmdSetLineWidth(b, 1 + c.unit()),
+      vk.CmdSetLineRasterizationModeEXT(b, static_cast<VkLineRasterizationModeEXT>(c.below(covers ? 2 : 3)));
   vk.CmdSetLineStippleEnableEXT(b, VK_FALSE), vk.CmdSetLineStipple(b, 2, 0x5555);
   vk.CmdSetProvokingVertexModeEXT(b, static_cast<VkProvokingVertexModeEXT>(c.below(2)));
   vk.CmdSetConservativeRasterizationModeEXT(b, VK_CONSERVATIVE_RASTERIZATION_MODE_DISABLED_EXT);
