@@ -214,3 +214,12 @@ def test_a_place_that_two_arrays_have_is_an_error(dev: tg.Device) -> None:
     words[at + 3] = 2  # OpDecorate, Component
     with pytest.raises(tg.Error, match="output location 1, component 2 is of two variables"):
         make(dev, SHARED | {"tessellation_control": words.tobytes()})
+
+
+def test_two_components_of_one_array_are_an_error(dev: tg.Device) -> None:
+    words = np.frombuffer(tg.compile_glsl(SHARED["tessellation_control"], "tessellation_control"), np.uint32)
+    at = next(k for k in range(len(words) - 3) if words[k] == 4 << 16 | 71 and words[k + 2] == 31 and words[k + 3] == 1)
+    for other in (0, 7):
+        twice = np.concatenate([words[:at], [4 << 16 | 71, words[at + 1], 31, other], words[at:]]).astype(np.uint32)
+        with pytest.raises(tg.ShaderError, match="not valid SPIR-V"):
+            make(dev, SHARED | {"tessellation_control": twice.tobytes()})

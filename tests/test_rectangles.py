@@ -29,6 +29,7 @@ SHADERS = {
     "derivatives": ("o = vec4(fwidth(v_uv), dFdx(v_color.x), dFdy(v_color.y)) * 50.0 + v_color;", True),
     "a flat input": ("o = vec4(v_uv, float(v_tag & 7u) / 8.0, 1) * v_color;", True),
     "discard": ("if (fract(v_uv.x * 5.0) < 0.3) discard; o = vec4(v_uv, dFdx(v_uv));", True),
+    "what is covered": ("o = vec4(dFdx(float(gl_SampleMaskIn[0])), dFdy(float(gl_SampleMaskIn[0])), v_uv);", False),
     "its number": ("o = vec4(v_uv, float(gl_PrimitiveID & 1), 1);", False),
 }
 CORNERS = ((0, 0), (1, 0), (0, 1), (1, 1))
@@ -80,7 +81,7 @@ def picture(dev: tg.Device, frag: str, vertices: Array, **state: Any) -> tuple[b
 @pytest.mark.parametrize("shader", SHADERS)
 def test_halves_side_by_side_or_apart(shader: str) -> None:
     frag, joined = SHADERS[shader]
-    vertices = rectangles(100, 5)
+    vertices = rectangles(49, 5)
     apart = vertices.transpose(1, 0, 2)
     dev = tg.Device(cache_dir="off", threads=1)
     one, two = picture(dev, frag, vertices), picture(dev, frag, apart)
@@ -94,7 +95,7 @@ def test_halves_side_by_side_or_apart(shader: str) -> None:
 @pytest.mark.parametrize("shader", SHADERS)
 def test_the_same_on_every_device(shader: str) -> None:
     frag, _ = SHADERS[shader]
-    vertices = rectangles(60, 7)
+    vertices = rectangles(36, 7)
     want = picture(tg.Device(cache_dir="off", threads=1), frag, vertices)[0]
     for options in (
         {"lanes": 4}, {"lanes": 8}, {"lanes": 8, "threads": 2}, {"bin_px": 32}, {"bin_px": 128},
@@ -106,7 +107,7 @@ def test_the_same_on_every_device(shader: str) -> None:
 @pytest.mark.parametrize("state", [{"samples": 4}, {"blend": None}, {"topology": "triangle_list", "cull": "none"}])
 def test_apart_with_other_state(state: dict[str, Any]) -> None:
     """What goes other ways through the tile phase: several samples, the visibility buffer."""
-    vertices = rectangles(80, 11)
+    vertices = rectangles(42, 11)
     dev = tg.Device(cache_dir="off")
     frag = SHADERS["a texture"][0]
     assert picture(dev, frag, vertices, **state)[0] == picture(dev, frag, vertices.transpose(1, 0, 2), **state)[0]
@@ -128,7 +129,7 @@ def test_corners_have_their_values() -> None:
 
 
 def test_inputs_that_differ_between_the_halves_keep_them_apart() -> None:
-    vertices = rectangles(40, 3, halves_alike=False)
+    vertices = rectangles(30, 3, halves_alike=False)
     dev = tg.Device(cache_dir="off", threads=1)
     frag, _ = SHADERS["a flat input"]
     one, two = picture(dev, frag, vertices), picture(dev, frag, vertices.transpose(1, 0, 2))

@@ -196,6 +196,34 @@ void captures() {
   unlink(path.c_str());
 }
 
+// What a recording still has of a destroyed buffer comes without the address, which is another one's by now.
+void captures_of_what_was_destroyed() {
+  Follow f;
+  if (!f.pipeline) return;
+  Ptr<Buffer> old = unbound(32, kAddressed | VK_BUFFER_USAGE_TRANSFER_DST_BIT), from = bound(64), to = bound(128), chain = bound(64);
+  CHECK(old->bind(*DeviceMemory::allocate(32), 0));
+  const uint64_t address = f.address(old);
+  auto commands = std::make_shared<CommandBuffer>(f.device);
+  CHECK(commands->begin() && commands->fill_buffer(old, 0, 32, 5));
+  commands->bind_pipeline(f.pipeline);
+  at<uint64_t>(*chain, 0) = address, at<uint64_t>(*chain, 1) = f.address(to);
+  const uint64_t where = f.address(chain);
+  CHECK(commands->push_constants(0, &where, sizeof where) && commands->dispatch(1, 1, 1) && commands->end());
+  resource::AddressSpace::give_up(*old);
+  CHECK(*f.device->buffer_address(from, address) == address && resource::AddressSpace::address_of(*old) == 0);
+  at<uint32_t>(*from) = 41;
+  const std::string path = "/tmp/tilegpu_addresses_" + std::to_string(getpid()) + ".capture";
+  CHECK(save_capture(f.device, {commands}, path));
+  Ptr<Device> other = make_device();
+  auto capture = load_capture(other, path);
+  if (CHECK_MESSAGE(capture, capture ? "" : capture.error().message)) {
+    CHECK(other->submit_and_wait({capture->command_buffers, {}}, {}));
+    for (const Ptr<Buffer>& buffer : capture->buffers)
+      if (buffer->size_B() == 128) CHECK(at<uint32_t>(*buffer) == 42);
+  }
+  unlink(path.c_str());
+}
+
 // Stores by address change what is known of the bytes: those of an image that lies there too.
 void memory_that_an_image_shares() {
   Follow f;
@@ -223,6 +251,7 @@ int main() {
   what_is_there_is_reached();
   what_an_execution_reaches();
   captures();
+  captures_of_what_was_destroyed();
   memory_that_an_image_shares();
   return tilegpu::test::finish("addresses");
 }

@@ -27,8 +27,8 @@ struct Rectangle {
 
 Rectangle random_rectangle() {
   Rectangle r;
-  r.x[0] = static_cast<int32_t>(rng() % 40000) - 20000, r.x[1] = r.x[0] + 1 + static_cast<int32_t>(rng() % 30000);
-  r.y[0] = static_cast<int32_t>(rng() % 40000) - 20000, r.y[1] = r.y[0] + 1 + static_cast<int32_t>(rng() % 30000);
+  r.x[0] = static_cast<int32_t>(rng() % 40000) - 20000, r.x[1] = r.x[0] + 2048 + static_cast<int32_t>(rng() % 30000);
+  r.y[0] = static_cast<int32_t>(rng() % 40000) - 20000, r.y[1] = r.y[0] + 2048 + static_cast<int32_t>(rng() % 30000);
   const float along_x[2] = {number(-3, 3), number(-3, 3)}, along_y[2] = {number(-3, 3), number(-3, 3)};
   const float same = number(-9, 9), tag = number(1, 2);
   for (uint32_t k = 0; k < 4; k++)
@@ -94,6 +94,18 @@ void halves_have_one_setup() {
         }
       }
   }
+}
+
+/// Below 64 pixels there is none.
+void small_rectangles() {
+  Chunk chunk;
+  Rectangle r = random_rectangle();
+  RectangleHalf found;
+  for (int32_t height : {2047, 2048})
+    for (uint32_t without = 0; without < 4; without++) {
+      r.x[1] = r.x[0] + 2048, r.y[1] = r.y[0] + height;
+      CHECK(half_of(half(r, without, 0, chunk), found) == (height == 2048));
+    }
 }
 
 /// An input that grows along both axes has at the missing corner what makes it affine.
@@ -162,6 +174,7 @@ void which_two_are_one() {
 
 int main() {
   halves_have_one_setup();
+  small_rectangles();
   corners_are_affine();
   other_triangles();
   which_two_are_one();

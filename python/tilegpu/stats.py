@@ -115,8 +115,9 @@ class PassStats(Made):
     """Counters of one executed pass as attributes (``stats.fragments_shaded``); printed, a table; in a notebook too.
 
     ``traffic`` has the bytes between tile memory and images: ``stats.traffic["color0"]["store"]``. Everything but
-    the two times is the
-    same for any number of threads and lanes.
+    the two times is the same for any number of threads, and but ``helper_lanes``, ``idle_lanes`` and ``packets`` for
+    any number of lanes. (Where a draw both discards and writes depth, some fragments that are hidden in any case are
+    killed before they are shaded with one number of lanes, and after that with another.)
     """
 
     label: str

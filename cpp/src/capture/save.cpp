@@ -14,6 +14,7 @@
 #include "capture/objects.hpp"
 #include "device/device_state.hpp"
 #include "pipeline/program.hpp"
+#include "resource/address_space.hpp"
 
 namespace tilegpu {
 namespace capture {
@@ -141,7 +142,7 @@ void write_objects(Writer& w, const Objects& o, const std::unordered_map<const D
     BufferCreateInfo info = buffer.info();
     fields(w, info);
     o.memories.write(w, buffer.memory()), w.put(buffer.memory_offset_B());
-    w.put<uint64_t>(o.addressed ? buffer.device_address() : 0);
+    w.put<uint64_t>(o.addressed ? resource::AddressSpace::address_of(buffer) : 0);
   });
   write_table(w, o.images, [&](const Image& image) {
     ImageCreateInfo info = image.info();

@@ -131,16 +131,13 @@ struct Checker {
     return Ok{};
   }
 
-  /// A format for what is resolved: of depth and stencil one that has this aspect alone will do (VkSubpassDescriptionDepthStencilResolve).
+  /// A format for what is resolved: of depth and stencil one will do that has this aspect, and no other bits of either than the source
+  /// (VUID-VkSubpassDescriptionDepthStencilResolve-pDepthStencilResolveAttachment-03181 and -03182).
   static bool is_alike(const vk::FormatInfo& target, const vk::FormatInfo& source, VkImageAspectFlagBits aspect) {
-    switch (aspect) {
-      case VK_IMAGE_ASPECT_DEPTH_BIT:
-        return target.depth_bits == source.depth_bits && target.numeric == source.numeric;
-      case VK_IMAGE_ASPECT_STENCIL_BIT:
-        return target.stencil_bits == source.stencil_bits;
-      default:
-        return target.format == source.format;
-    }
+    if (aspect == VK_IMAGE_ASPECT_COLOR_BIT) return target.format == source.format;
+    const bool depth = !target.depth_bits || (target.depth_bits == source.depth_bits && target.numeric == source.numeric);
+    const bool stencil = !target.stencil_bits || target.stencil_bits == source.stencil_bits;
+    return depth && stencil && (aspect == VK_IMAGE_ASPECT_DEPTH_BIT ? target.depth_bits : target.stencil_bits);
   }
 
   Status check_resolve(const RenderingAttachment& a, VkImageAspectFlagBits aspect, const std::string& name) {

@@ -1,11 +1,11 @@
 // records/rectangle_half.hpp -- stage: setup. In: a triangle that is half of an upright rectangle, as interfaces, letters and pictures are
 // drawn by two of. Out: the rectangle's corners, from which the triangle is interpolated; whether two triangles are its halves.
 //
-// Such a triangle's legs lie along the axes, and its vertices have one depth and one 1/w. Each input is interpolated from the rectangle's
-// upper left, upper right and lower left corner. The one of them that the triangle may lack is what an affine input has there: of an input
-// that is the same along a leg, another vertex's value, to the bit. So both halves of a rectangle give the bits that one primitive over all
-// of it would, and the tile phase may draw them as one (tile/batch_setups.hpp). Decided by the triangle alone.
-// Source: Vulkan specification, "Basic Polygon Rasterization" (interpolation); docs/decisions.md, 569.
+// Such a triangle's legs lie along the axes, its vertices have one depth and one 1/w, and the rectangle has 64 pixels at least. Each input
+// is interpolated from the rectangle's upper left, upper right and lower left corner. The one of them that the triangle may lack is what an
+// affine input has there: of an input that is the same along a leg, another vertex's value, to the bit. So both halves of a rectangle give
+// the bits that one primitive over all of it would, and the tile phase may draw them as one (tile/batch_setups.hpp). Decided by the
+// triangle alone. Source: Vulkan specification, "Basic Polygon Rasterization" (interpolation); docs/decisions.md, 569.
 #pragma once
 
 #include <bit>
@@ -20,6 +20,9 @@ namespace tilegpu::records {
 
 /// Draws whose halves are: those that are shaded in order whatever removes hidden surfaces. Of opaque ones nothing would be gained.
 inline bool takes_corners(const pipeline::Classification& c) { return !c.opaque; }
+
+/// Of the rectangle, in subpixels squared: 64 pixels. What is smaller has a window of its own, and is drawn sooner than looked at.
+inline constexpr int64_t kLeastRectangle = 64 << (2 * kSubpixelBits);
 
 enum Corner : uint32_t { kUpperLeft, kUpperRight, kLowerLeft, kLowerRight };
 
@@ -40,7 +43,9 @@ inline bool may_be_half(const TriangleRecord& r) {
     return bits(v[0]) == bits(v[1]) && bits(v[1]) == bits(v[2]);
   };
   const auto pair = [](const int32_t* v) { return v[0] == v[1] || v[1] == v[2] || v[2] == v[0]; };
-  return same(r.q) && same(r.z) && pair(r.x) && pair(r.y);
+  if (!(same(r.q) && same(r.z) && pair(r.x) && pair(r.y))) return false;
+  const int64_t area = (int64_t{r.x[1]} - r.x[0]) * (int64_t{r.y[2]} - r.y[0]) - (int64_t{r.x[2]} - r.x[0]) * (int64_t{r.y[1]} - r.y[0]);
+  return area >= kLeastRectangle;
 }
 
 /// Of what may be a half: all three corners are there, in the order that planes want them. Other triangles' setup is right for it.

@@ -105,6 +105,12 @@ void AddressSpace::bound(uint64_t window, const Ptr<DeviceMemory>& memory, uint8
   ranges_ = nullptr;
 }
 
+uint64_t AddressSpace::address_of(const Buffer& buffer) {
+  if (!buffer.address_) return 0;
+  std::lock_guard lock(buffer.address_->space->mutex_);
+  return buffer.address_->ended ? 0 : buffer.address_->address();
+}
+
 void AddressSpace::give_up(const Buffer& buffer) {
   if (buffer.address_) buffer.address_->space->release(*buffer.address_);
 }
@@ -114,6 +120,7 @@ void AddressSpace::release(AddressLease& lease) {
   if (std::exchange(lease.ended, true)) return;  // given up before
   const auto found = given_.find(lease.window);
   assert(found != given_.end());
+  if (freed_.size() >= kMostWindows) freed_.clear();  // of windows that were wanted again and again: gaps are found without
   for (uint64_t k = 0; k < found->second.windows; k++) freed_.push_back(lease.window + k);
   given_.erase(found);
   ranges_ = nullptr;

@@ -44,6 +44,9 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
   /// another from now on, and nothing is there for what is submitted later. What was submitted has the memory still (`ranges`).
   static void give_up(const Buffer& buffer);
 
+  /// The address that the buffer has now; 0: none, or no longer.
+  static uint64_t address_of(const Buffer& buffer);
+
   /// Of draws and dispatches, from their recording on.
   const shader::AddressTable* table() const { return &table_; }
   /// An execution begins: there is what there was when it was submitted, and what is new since then.

@@ -48,8 +48,8 @@ class BatchSetups {
   shader::PrimitiveSetup* of_[kBatch] = {};
 };
 
-/// Whether two halves of a rectangle that follow each other are one primitive: nothing tells which half a pixel is of, nor what its
-/// neighbours in the other half hold by then.
+/// Whether two halves of a rectangle that follow each other are one primitive: nothing tells which half a pixel is of, whether its
+/// neighbours are covered, nor what they hold by then.
 inline bool joins_halves(const Worker& w) {
   const CurrentDraw& d = w.draw;
   if (kTraced || w.shape.samples != 1 || w.bin.phase != Phase::ordinary || w.kill.on || w.lrz.now || w.filter.tile.on()) return false;
@@ -57,7 +57,8 @@ inline bool joins_halves(const Worker& w) {
   const pipeline::Resolved& resolved = *d.state->resolved;
   const pipeline::Classification& c = resolved.classification;
   const shader::StageTraits& fragment = resolved.traits(VK_SHADER_STAGE_FRAGMENT_BIT);
-  return records::takes_corners(c) && !c.side_effects && !c.reads_inputs && !fragment.reads_helper && !fragment.reads_primitive_id;
+  return records::takes_corners(c) && !c.side_effects && !c.reads_inputs && !fragment.reads_helper && !fragment.reads_sample_mask &&
+         !fragment.reads_primitive_id;
 }
 
 /// Records of a batch that are one rectangle with the next one each.

@@ -423,13 +423,14 @@ namespace {
 /// Vectors of a workgroup that go together, where a kernel's loops are such that each round waits for the one before, and nothing but its
 /// results is in memory (as goes_together of blocks.cpp has it for fragments).
 uint32_t packets_at_once(const StageTraits& traits, bool is_compute, uint32_t at_once, uint32_t lanes) {
-  constexpr uint32_t kMostPackets = 4, kMostLoopInstructionsOfFour = 1000;
+  // Rounds of more wait for the processor, not for one another: a packet beside others takes its time even where no lane of it is left.
+  constexpr uint32_t kMostPackets = 4, kMostOfFour = 64, kMostOfTwo = 128;
   const bool computes = traits.open_loops && !traits.uses_images && !traits.loads_words && !traits.uses_addresses() && !traits.waits &&
                         !traits.orders_lanes && !traits.atomic_results_used && traits.private_memory_B == 0;
-  if (!computes || at_once != lanes || !is_compute) return 1;
+  if (!computes || at_once != lanes || !is_compute || traits.open_loop_instructions > kMostOfTwo) return 1;
   const auto& size = traits.workgroup_size;
   const uint64_t vectors = uint64_t{size[0]} * size[1] * size[2] / at_once;
-  const uint32_t most = at_once == 16 && traits.open_loop_instructions <= kMostLoopInstructionsOfFour ? kMostPackets : 2;
+  const uint32_t most = at_once == 16 && traits.open_loop_instructions <= kMostOfFour ? kMostPackets : 2;
   uint32_t packets = 1;
   while (packets < most && vectors % (packets * 2) == 0) packets *= 2;
   return vectors ? packets : 1;

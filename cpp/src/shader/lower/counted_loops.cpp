@@ -200,6 +200,7 @@ struct Size {
   const Divergence& d;
   uint64_t left = 16 * kMostUnrolled;  // of what may be looked at
   uint32_t depth = 0;
+  bool costs = false;  // not what is emitted: what a round takes
 
   static constexpr uint64_t kTooLarge = kMostUnrolled + 1, kLoop = 256;  // a loop's test and step are searched in the whole function
   bool take(uint64_t work) {
@@ -219,9 +220,31 @@ struct Size {
       const Instruction& i = m.instructions[k];
       if (!take(1)) return kTooLarge;
       sum += i.op == spv::OpExtInst && m.operand(i, 0) == m.glsl450 && is_long(m.operand(i, 1)) ? 40 : 1;
+      if (costs) sum += beyond_one(i);
       if (i.op == spv::OpFunctionCall) sum += of_function(m.operand(i, 0));
     }
     return sum;
+  }
+
+  /// What goes lane by lane: divisions of integers, words of 64 bits (half as many a register), and memory, which no number of packets
+  /// makes up for.
+  uint64_t beyond_one(const Instruction& i) const {
+    constexpr uint64_t kDivision = 100, kLong = 12, kMemory = kMostUnrolled;
+    switch (i.op) {
+      case spv::OpUDiv:
+      case spv::OpSDiv:
+      case spv::OpUMod:
+      case spv::OpSMod:
+      case spv::OpSRem:
+        return kDivision;
+      case spv::OpStore: {
+        const spv::StorageClass to = m.type(m.type_of(m.operand(i, 0))).storage;
+        return to == spv::StorageClassFunction || to == spv::StorageClassPrivate || to == spv::StorageClassOutput ? 0 : kMemory;
+      }
+      default:
+        if (is_atomic(i.op)) return kMemory;
+        return i.type && m.type(i.type).width_bits == 64 ? kLong : 0;
+    }
   }
 
   /// Instructions of the blocks in `region` and what it holds, calls included, loops as often as they are written out.
@@ -284,6 +307,7 @@ uint32_t largest_open_loop(const Module& m, const Constants& constants, const Di
         const bool is_loop = item.kind == ItemKind::construct && facts.tree.constructs[item.construct].kind == ConstructKind::loop;
         if (!is_loop || count_rounds(m, constants, d, facts, item.construct, item.from)) continue;
         Size size{m, constants, d};
+        size.costs = true;
         for (uint32_t r : facts.tree.constructs[item.construct].regions) most = std::max(most, size.of_region(facts, r));
         most = std::max<uint64_t>(most, 1);
       }

@@ -37,6 +37,8 @@ struct Types {
     const auto variable = variables.find(id);
     const Words* const pointer = variable != variables.end() ? find(variable->second[1], spv::OpTypePointer) : nullptr;
     if (!pointer) return false;
+    const uint32_t storage = (*pointer)[2];
+    if (storage != spv::StorageClassInput && storage != spv::StorageClassOutput) return false;
     uint32_t arrays = 0, type = (*pointer)[3];
     for (const Words* array = nullptr; arrays < 8 && (array = find(type, spv::OpTypeArray)); ++arrays) type = (*array)[2];
     uint32_t count = 1;
@@ -55,7 +57,7 @@ std::optional<uint32_t> decoration_of(Words i, spv::Decoration which) {
   return i[3];
 }
 
-constexpr uint32_t kFirstFree = 1024, kStep = 64, kMostHidden = 32;  // locations behind all that there are; the validator counts to 4,095
+constexpr uint32_t kNoComponent = 4, kFirstFree = 1024, kStep = 64, kMostHidden = 32;  // locations behind all that there are; the validator counts to 4,095
 
 }  // namespace
 
@@ -63,7 +65,10 @@ std::vector<uint32_t> without_array_components(const std::vector<uint32_t>& word
   std::map<uint32_t, uint32_t> components;  // by variable
   Types types;
   each_instruction(words, [&](Words i) {
-    if (const auto component = decoration_of(i, spv::DecorationComponent)) components[i[1]] = *component;
+    if (const auto component = decoration_of(i, spv::DecorationComponent)) {
+      const auto [of, is_first] = components.emplace(i[1], *component);
+      if (!is_first) of->second = kNoComponent;  // the validator says that there are two
+    }
     if (!components.empty()) types.note(i);  // decorations come before types
     return op_of(i) != spv::OpFunction;
   });

@@ -134,11 +134,17 @@ inline i32x8 mask_of(uint32_t bits) {
   return ((i32x8{} + static_cast<int32_t>(bits)) & kBit) == kBit;
 }
 
+inline i32x8 longest(const i32x8* v) { return maximum(maximum(v[0], v[1]), v[2]) - minimum(minimum(v[0], v[1]), v[2]); }
+
 /// records::may_be_half.
 inline i32x8 halves_of(const Records8& r) {
   const auto same = [](f32x8 a, f32x8 b) { return (i32x8)a == (i32x8)b; };
   const auto pair = [](const i32x8* v) { return (v[0] == v[1]) | (v[1] == v[2]) | (v[2] == v[0]); };
-  return same(r.q[0], r.q[1]) & same(r.q[1], r.q[2]) & same(r.z[0], r.z[1]) & same(r.z[1], r.z[2]) & pair(r.x) & pair(r.y);
+  const i32x8 upright = same(r.q[0], r.q[1]) & same(r.q[1], r.q[2]) & same(r.z[0], r.z[1]) & same(r.z[1], r.z[2]) & pair(r.x) & pair(r.y);
+  if (!sign_bits(upright)) return upright;
+  // Rounded beyond 2^24 alone. Half of the rectangles is one leg by the other.
+  const f32x8 area = product(longest(r.x), longest(r.y));
+  return upright & (area >= static_cast<float>(records::kLeastRectangle));
 }
 
 /// records::set_up_half: of halves of upright rectangles, the anchor at the corner. Returns PrimitiveSetup::completes.
