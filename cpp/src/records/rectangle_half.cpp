@@ -10,10 +10,8 @@ namespace tilegpu::records {
 bool half_of(const TriangleRecord& r, RectangleHalf& out) {
   if (!may_be_half(r)) return false;
   // Without area there is no record, so that one pair of vertices shares x, another one y, and the vertex in both is the right angle's.
-  const auto other = [](const int32_t* v) {
-    return v[0] == v[1] ? 2u : v[1] == v[2] ? 0u : 1u;
-  };  // of the pair: the vertex that is not in it
-  const uint32_t apart_x = other(r.x), apart_y = other(r.y);
+  const auto alone = [](const int32_t* v) { return v[0] == v[1] ? 2u : v[1] == v[2] ? 0u : 1u; };  // the vertex that is not of the pair
+  const uint32_t apart_x = alone(r.x), apart_y = alone(r.y);
   assert(apart_x != apart_y);
   const uint32_t corner = 3 - apart_x - apart_y, next = corner == 2 ? 0 : corner + 1, last = corner == 0 ? 2 : corner - 1;
   out.x0 = std::min(r.x[corner], r.x[apart_x]), out.x1 = std::max(r.x[corner], r.x[apart_x]);

@@ -51,7 +51,7 @@ inline bool may_be_half(const TriangleRecord& r) {
 /// Of what may be a half: all three corners are there, in the order that planes want them. Other triangles' setup is right for it.
 inline bool begins_upper_left(const TriangleRecord& r) { return r.x[0] == r.x[2] && r.y[0] == r.y[1] && r.x[0] < r.x[1]; }
 
-/// What an affine input has at the corner that is missing. `ends`: of the diagonal; `between`: the corner opposite to the missing one.
+/// What an affine input has at the corner that is missing: from the diagonal's ends, and the corner between them that is there.
 inline float complete(float end0, float end1, float between) {
   const auto bits = [](float f) { return std::bit_cast<uint32_t>(f); };
   if (bits(between) == bits(end0)) return end1;

@@ -47,6 +47,8 @@ class CodeKey {
 inline constexpr const char* kSliceAttribute = "mustprogress";
 /// Marks a function in whose loops much is the same each time, as the blend of a constant colour: licm takes it out. Means nothing to LLVM.
 inline constexpr const char* kHoistMark = "tilegpu-hoist";
+/// Of a function for several packets: it is taken apart into vectors of the Jit's lanes (ir/split_packets.hpp).
+inline constexpr const char* kPacketsMark = "tilegpu-packets";
 
 struct JitCreateInfo {
   uint32_t lanes = 0;

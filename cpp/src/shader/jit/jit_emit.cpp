@@ -111,8 +111,7 @@ std::string pass_pipelines() {
 
 /// LLVM's and our own, as far as the compile goes on. Code of loops that a slice needs no more, or where much is the same each time, has
 /// more.
-static LLVMErrorRef run_passes(LLVMModuleRef module, Tier of, LLVMTargetMachineRef machine, const std::string& name, const char* kind,
-                               uint32_t lanes) {
+static LLVMErrorRef run_passes(LLVMModuleRef module, Tier of, LLVMTargetMachineRef machine, const std::string& name, uint32_t lanes) {
   LLVMPassBuilderOptionsRef pass_options = LLVMCreatePassBuilderOptions();
   LLVMErrorRef failed = nullptr;
   const auto run_more = [&](const char* passes) {
@@ -130,17 +129,18 @@ static LLVMErrorRef run_passes(LLVMModuleRef module, Tier of, LLVMTargetMachineR
   }
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
   assert(failed || function);  // build_ir has seen it
-  // With mask registers: without them a mask is a vector like any other.
-  if (!failed && of == Tier::optimised && (!std::strcmp(kind, "blocks") || !std::strcmp(kind, "compute")) &&
-      LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) && split_packets(function, lanes))
-    run_more(kSplitPasses);
   constexpr auto kOfFunction = static_cast<LLVMAttributeIndex>(LLVMAttributeFunctionIndex);
+  const auto is_marked = [&](const char* mark) {
+    return LLVMGetStringAttributeAtIndex(function, kOfFunction, mark, static_cast<unsigned>(std::strlen(mark))) != nullptr;
+  };
+  // With mask registers: without them a mask is a vector like any other.
+  if (!failed && of == Tier::optimised && is_marked(kPacketsMark) && LLVMGetModuleFlag(module, kWideFlag.data(), kWideFlag.size()) &&
+      split_packets(function, lanes))
+    run_more(kSplitPasses);
   const unsigned slice = LLVMGetEnumAttributeKindForName(kSliceAttribute, std::strlen(kSliceAttribute));
   if (!failed && LLVMGetEnumAttributeAtIndex(function, kOfFunction, slice))
     failed = LLVMRunPasses(module, kSlicePasses, machine, pass_options);
-  if (!failed && of == Tier::optimised &&
-      LLVMGetStringAttributeAtIndex(function, kOfFunction, kHoistMark, static_cast<unsigned>(std::strlen(kHoistMark))))
-    failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
+  if (!failed && of == Tier::optimised && is_marked(kHoistMark)) failed = LLVMRunPasses(module, kHoistPasses, machine, pass_options);
   LLVMDisposePassBuilderOptions(pass_options);
   return failed;
 }
@@ -169,7 +169,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
     add_text_attribute(f, "probe-stack", "inline-asm");
   }
   if (options.sve_bits) set_register_bits(module, options.sve_bits);
-  LLVMErrorRef failed = run_passes(module, of, machine, name, kind, options.lanes);
+  LLVMErrorRef failed = run_passes(module, of, machine, name, options.lanes);
   LLVMValueRef function = LLVMGetNamedFunction(module, name.c_str());
   assert(failed || function);  // build_ir has seen it
   if (!failed && !compile_goes_on()) return compile_interrupted(std::string("the code for ") + kind);

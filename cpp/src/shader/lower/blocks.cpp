@@ -256,6 +256,7 @@ Status build_blocks(const FragmentKey& key, BlocksShape shape, const EpilogueKey
     builder.choose(l, kinds.rows, constant, any);
   }
   if (!never_constant) add_text_attribute(f, kHoistMark);
+  if (shape.packets > 1) add_text_attribute(f, kPacketsMark);
   ir.at(builder.end);
   LLVMBuildRetVoid(ir.builder);
   LLVMBuildBr(l.alloca_builder, start);

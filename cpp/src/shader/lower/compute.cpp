@@ -382,7 +382,8 @@ UniformInput uniform_inputs(const Module& m, const WorkgroupFacts& facts, uint32
   };
 }
 
-Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* name, uint32_t lanes, uint32_t at_once) {
+/// `together`: lanes are those of several vectors.
+Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* name, uint32_t lanes, uint32_t at_once, bool together) {
   assert(at_once <= lanes);
   if (Status parsed = key.module->parse(); !parsed) return parsed;
   const Module& m = key.module->module();
@@ -396,6 +397,7 @@ Status build_compute(const ComputeKey& key, LLVMModuleRef module, const char* na
   Lowering l(module, lanes, m, *constants, *divergence, key.resources);
   const Ir& ir = l.ir;
   Value f = ir.function(name, LLVMFunctionType(ir.void_type, const_cast<Type*>(&ir.ptr), 1, 0));
+  if (together) add_text_attribute(f, kPacketsMark);
   if (traits->waits && facts.invocations() > at_once)
     build_rounds(ir, vectors_of(facts, at_once), facts, f, build_waiting_lanes(l, facts, at_once, name, traits->private_memory_B));
   else
@@ -448,7 +450,10 @@ Expected<Code<ComputeFunction>> compile_compute(Jit& jit, const ComputeKey& key,
                  lanes = packets * of_code, at_once = packets * of_vector;
   code.add(lanes), code.add(at_once);
   Expected<const CodeSlot*> slot = jit.function(
-      code, [key, lanes, at_once](LLVMModuleRef module, const char* name) { return build_compute(key, module, name, lanes, at_once); },
+      code,
+      [key, lanes, at_once, packets](LLVMModuleRef module, const char* name) {
+        return build_compute(key, module, name, lanes, at_once, packets > 1);
+      },
       when);
   if (!slot) return Error{slot.error().code, "shader '" + key.module->label() + "': " + slot.error().message};
   return Code<ComputeFunction>(*slot);

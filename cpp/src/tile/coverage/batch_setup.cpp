@@ -142,7 +142,7 @@ inline i32x8 halves_of(const Records8& r) {
   const auto pair = [](const i32x8* v) { return (v[0] == v[1]) | (v[1] == v[2]) | (v[2] == v[0]); };
   const i32x8 upright = same(r.q[0], r.q[1]) & same(r.q[1], r.q[2]) & same(r.z[0], r.z[1]) & same(r.z[1], r.z[2]) & pair(r.x) & pair(r.y);
   if (!sign_bits(upright)) return upright;
-  // Rounded beyond 2^24 alone. Half of the rectangles is one leg by the other.
+  // One leg by the other; rounded beyond 2^24 alone.
   const f32x8 area = product(longest(r.x), longest(r.y));
   return upright & (area >= static_cast<float>(records::kLeastRectangle));
 }
