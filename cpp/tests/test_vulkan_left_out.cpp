@@ -384,10 +384,34 @@ void resolve_of_one_aspect(VkFormat from, VkFormat to) {
   p.destroy(out);
 }
 
+/// Dynamic rendering wants one format for both views, which is said.
+void resolve_to_another_format_in_dynamic_rendering() {
+  RenderingScene s(kSide_px, 4, {}, nullptr);
+  Program& p = s.p;
+  constexpr VkImageUsageFlags kUsage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+  const auto from = p.image(VK_FORMAT_D32_SFLOAT_S8_UINT, kSide_px, kSide_px, kUsage, false, VK_SAMPLE_COUNT_4_BIT);
+  for (const VkFormat format : {VK_FORMAT_D32_SFLOAT_S8_UINT, VK_FORMAT_D32_SFLOAT}) {
+    const auto to = p.image(format, kSide_px, kSide_px, kUsage);
+    VkRenderingAttachmentInfo depth = RenderingScene::attachment(from.view, VK_ATTACHMENT_STORE_OP_STORE);
+    depth.resolveMode = VK_RESOLVE_MODE_SAMPLE_ZERO_BIT, depth.resolveImageView = to.view,
+    depth.resolveImageLayout = VK_IMAGE_LAYOUT_GENERAL;
+    VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO};
+    info.renderArea = s.area, info.layerCount = 1, info.pDepthAttachment = &depth;
+    p.said.clear();
+    const VkCommandBuffer c = p.begin();
+    s.begin_rendering(c, &info), s.end_rendering(c);
+    const bool refused = p.EndCommandBuffer(c) != VK_SUCCESS;
+    CHECK(refused == (format == VK_FORMAT_D32_SFLOAT) && p.heard("resolveImageView has the format") == refused);
+    p.destroy(to);
+  }
+  p.destroy(from), p.destroy(s.out);
+}
+
 }  // namespace
 
 int main() {
   states_that_nothing_asks_for();
+  resolve_to_another_format_in_dynamic_rendering();
   pushes_of_immutable_samplers();
   samples_of_an_input_alone();
   rows_of_blocks();

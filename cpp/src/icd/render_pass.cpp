@@ -534,6 +534,17 @@ static RenderingTargets targets_of(const RenderingInfo& info) {
   return out;
 }
 
+/// Render passes resolve depth and stencil to formats that have one of them alone, these don't
+/// (VUID-VkRenderingAttachmentInfo-imageView-06865).
+static Status begin_checked(VkCommandBuffer commands, const RenderingInfo& info) {
+  for (const RenderingAttachment* a : {&info.depth, &info.stencil})
+    if (a->resolve_view && a->resolve_view->info().format != a->view->info().format)
+      return Error{VK_ERROR_VALIDATION_FAILED_EXT, "vkCmdBeginRendering: resolveImageView has the format " +
+                                                       format_name(a->resolve_view->info().format) + ", imageView " +
+                                                       format_name(a->view->info().format) + "; give both the same, or use a render pass"};
+  return commands->core->begin_rendering(info);
+}
+
 void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderingInfo* in) {
   RenderingInfo info;
   info.flags = in->flags & (VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT);
@@ -558,7 +569,7 @@ void VKAPI_CALL CmdBeginRendering(VkCommandBuffer commandBuffer, const VkRenderi
     if (!info.color[i].view) commandBuffer->pass.unbacked_colors |= 1U << i;
   commandBuffer->pass.unbacked = (info.depth.view ? 0 : VK_IMAGE_ASPECT_DEPTH_BIT) | (info.stencil.view ? 0 : VK_IMAGE_ASPECT_STENCIL_BIT);
   suspend_condition(commandBuffer);
-  record(commandBuffer, commandBuffer->core->begin_rendering(info));
+  record(commandBuffer, begin_checked(commandBuffer, info));
   resume_condition(commandBuffer);
 }
 
