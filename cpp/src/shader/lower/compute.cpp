@@ -428,7 +428,7 @@ uint32_t packets_at_once(const StageTraits& traits, bool is_compute, uint32_t at
   // Rounds of more wait for the processor, not for one another: a packet beside others takes its time even where no lane of it is left.
   constexpr uint32_t kMostPackets = 4, kMostOfFour = 64, kMostOfTwo = 128;
   const bool computes = traits.open_loops && !traits.uses_images && !traits.loads_words && !traits.uses_addresses() && !traits.waits &&
-                        !traits.orders_lanes && !traits.atomic_results_used && traits.private_memory_B == 0;
+                        !traits.orders_lanes && traits.private_memory_B == 0;
   if (!computes || at_once != lanes || !is_compute || traits.open_loop_instructions > kMostOfTwo) return 1;
   const auto& size = traits.workgroup_size;
   const uint64_t vectors = uint64_t{size[0]} * size[1] * size[2] / at_once;

@@ -57,7 +57,8 @@ std::optional<uint32_t> decoration_of(Words i, spv::Decoration which) {
   return i[3];
 }
 
-constexpr uint32_t kNoComponent = 4, kFirstFree = 1024, kStep = 64, kMostHidden = 32;  // locations behind all that there are; the validator counts to 4,095
+constexpr uint32_t kNoComponent = 4;
+constexpr uint32_t kFirstFree = 1024, kStep = 64, kMostHidden = 32;  // locations behind all that there are; the validator counts to 4,095
 
 }  // namespace
 
