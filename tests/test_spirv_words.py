@@ -43,30 +43,52 @@ STORE = """%word = OpBitcast %uint %r
 OpStore %to %word"""
 
 
-@pytest.mark.parametrize("name", ["NMin", "NMax", "NClamp"])
+@pytest.mark.parametrize("name", ["NMin", "NMax", "NClamp", "FMin", "FMax", "FClamp"])
 def test_a_number_wins_over_nan(name: str) -> None:
     rng = np.random.default_rng(4)
     rows = rng.choice(SPECIAL, (N, 4))
     rows[:16, :2] = [(a, b) for a in (1.5, np.nan, -np.inf, 3.0) for b in (np.nan, 1.5, np.inf, -1.5)]
     low, high = np.fmin(rows[:, 1], rows[:, 2]), np.fmax(rows[:, 1], rows[:, 2])
-    if name == "NClamp":
+    if name[1:] == "Clamp":
         rows[:, 1], rows[:, 2] = np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high)
         rows[:, 1:3].sort(axis=1)
         want = np.fmin(np.fmax(rows[:, 0], rows[:, 1]), rows[:, 2])
     else:
-        want = (np.fmin if name == "NMin" else np.fmax)(rows[:, 0], rows[:, 1])
-    operands = "%x %y %z" if name == "NClamp" else "%x %y"
+        want = (np.fmin if name[1:] == "Min" else np.fmax)(rows[:, 0], rows[:, 1])
+    operands = "%x %y %z" if name[1:] == "Clamp" else "%x %y"
     body = f"{LOAD3}%r = OpExtInst %float %glsl {name} {operands}\n{STORE}"
     module = spirv.kernel("", "%v3", 16, THREE, body, glsl=True)
     got = words_of(module, rows).view(np.float32)
     np.testing.assert_array_equal(got, want)  # zeros of either sign are equal
-    if name == "NClamp":
+    if name[1:] == "Clamp":
         return
-    # Of zeros the one that the signs say, in any order of the operands.
+    # Of zeros the one that the signs say, in any order of the operands; by F the second.
     zeros = np.array([(0.0, -0.0, 0, 0), (-0.0, 0.0, 0, 0), (0.0, 0.0, 0, 0), (-0.0, -0.0, 0, 0)], np.float32)
     rows = np.tile(zeros, (N // 4, 1))
     got = words_of(module, rows).view(np.float32)
-    assert np.array_equal(np.signbit(got), (np.logical_or if name == "NMin" else np.logical_and)(*np.signbit(rows[:, :2].T)))
+    signs = {"NMin": np.logical_or, "NMax": np.logical_and}.get(name, lambda _, second: second)(*np.signbit(rows[:, :2].T))
+    assert np.array_equal(np.signbit(got), signs)
+
+
+@pytest.mark.parametrize("constant", ["0.0", "-0.0", "2.0", "0x1p+128", "0x1.8p+128"])
+@pytest.mark.parametrize("name", ["FMin", "FMax"])
+def test_constants_change_nothing_of_minima(name: str, constant: str) -> None:
+    """Beside a constant, at either place, one comparison is enough: a number wins over NaN all the same, and the second of two zeros."""
+    rows = np.tile(np.repeat(SPECIAL, 2)[:, None], (N // 16, 4))
+    body = f"""{LOAD3}%odd = OpBitwiseAnd %uint %i %u1
+%is_first = OpIEqual %bool %odd %u1
+%one = OpExtInst %float %glsl {name} %x %c
+%two = OpExtInst %float %glsl {name} %c %x
+%r = OpSelect %float %is_first %two %one
+{STORE}"""
+    types = f"{THREE}\n%bool = OpTypeBool\n%c = OpConstant %float {constant}"
+    got = words_of(spirv.kernel("", "%v3", 16, types, body, glsl=True), rows).view(np.float32)
+    number = {"0x1p+128": np.inf, "0x1.8p+128": np.nan}[constant] if "x" in constant else float(constant)
+    x, c = rows[:, 0], np.full(N, number, np.float32)
+    first, second = np.where(np.arange(N) % 2, c, x), np.where(np.arange(N) % 2, x, c)
+    np.testing.assert_array_equal(got, (np.fmin if name == "FMin" else np.fmax)(first, second))
+    zeros = (first == 0) & (second == 0)
+    assert np.array_equal(np.signbit(got[zeros]), np.signbit(second[zeros]))
 
 
 def towards_zero(x: Array) -> Array:

@@ -299,9 +299,8 @@ void test_pairs(Jit& jit) {
           worst, ulp_error(std::bit_cast<float>(out[k]), static_cast<double>(std::bit_cast<float>(all[k])) / static_cast<double>(divisor)));
     CHECK_MESSAGE(worst <= 1, name + " " + std::to_string(worst));
   }
-  const auto first = [](double x, double y) { return x < y ? x : y; };
-  check_pairs(jit, "fmin", emit_fmin, first, 0, a, b);
-  check_pairs(jit, "fmax", emit_fmax, [](double x, double y) { return x > y ? x : y; }, 0, a, b);
+  check_pairs(jit, "fmin", emit_fmin, [](double x, double y) { return x < y || std::isnan(y) ? x : y; }, 0, a, b);
+  check_pairs(jit, "fmax", emit_fmax, [](double x, double y) { return x > y || std::isnan(y) ? x : y; }, 0, a, b);
   check_pairs(jit, "nmin", emit_nmin, [](double x, double y) { return std::fmin(x, y); }, 0, a, b);
   check_pairs(jit, "nmax", emit_nmax, [](double x, double y) { return std::fmax(x, y); }, 0, a, b);
 }
@@ -340,12 +339,12 @@ void test_choices_beside_constants(Jit& jit) {
           [&](const Ir& ir, Value x, Value) { return constant_first ? emit(ir, ir.fk(x, c), x) : emit(ir, x, ir.fk(x, c)); },
           [&](uint32_t x, uint32_t) { return constant_first ? chosen(bits, x) : chosen(x, bits); }, all, all);
     };
-    const auto less = [&](uint32_t a, uint32_t b) { return f(a) < f(b) ? a : b; };
-    const auto more = [&](uint32_t a, uint32_t b) { return f(a) > f(b) ? a : b; };
+    const auto less = [&](uint32_t a, uint32_t b) { return f(a) < f(b) || std::isnan(f(b)) ? a : b; };
+    const auto more = [&](uint32_t a, uint32_t b) { return f(a) > f(b) || std::isnan(f(b)) ? a : b; };
     const auto not_nan = [&](const auto& chosen) {  // and of zeros the lesser or the greater one by their signs
       return [&, chosen](uint32_t a, uint32_t b) {
         if (f(a) == 0 && f(b) == 0) return chosen(0x3f800000, 0xbf800000) == 0x3f800000 ? a & b : a | b;
-        return std::isnan(f(b)) ? a : chosen(a, b);
+        return chosen(a, b);
       };
     };
     for (bool first : {false, true}) {

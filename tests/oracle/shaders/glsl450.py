@@ -63,13 +63,13 @@ def less(a: int, b: int, bits: int) -> bool:
 
 
 def fmin(a: int, b: int, bits: int) -> int:
-    """The second where neither is less."""
-    return a if less(a, b, bits) else b
+    """The second where neither is less, but a number beside a NaN."""
+    return a if less(a, b, bits) or n.is_nan(b, bits) else b
 
 
 def fmax(a: int, b: int, bits: int) -> int:
-    """The second where neither is more."""
-    return a if less(b, a, bits) else b
+    """The second where neither is more, but a number beside a NaN."""
+    return a if less(b, a, bits) or n.is_nan(b, bits) else b
 
 
 def fclamp(x: int, low: int, high: int, bits: int) -> int:
@@ -83,12 +83,12 @@ def _zeros(a: int, b: int, bits: int) -> bool:
 
 def nmin(a: int, b: int, bits: int) -> int:
     """A number wins over NaN, and of zeros the negative one."""
-    return a | b if _zeros(a, b, bits) else a if n.is_nan(b, bits) else fmin(a, b, bits)
+    return a | b if _zeros(a, b, bits) else fmin(a, b, bits)
 
 
 def nmax(a: int, b: int, bits: int) -> int:
     """A number wins over NaN, and of zeros the positive one."""
-    return a & b if _zeros(a, b, bits) else a if n.is_nan(b, bits) else fmax(a, b, bits)
+    return a & b if _zeros(a, b, bits) else fmax(a, b, bits)
 
 
 def _sign(x: int, bits: int) -> int:

@@ -41,12 +41,12 @@ Value emit_atanh(const Ir& ir, Value x);
 Value emit_fdiv(const Ir& ir, Value x, Value y, bool shared);
 
 // -- min, max, rounding ----------------------------------------------------------------------------------------------------------
-/// FMin and FMax, one instruction: the second operand where either is NaN or where they are equal (-0 and +0 too).
+/// FMin and FMax: a number beside a NaN, and the second operand where they are equal (-0 and +0 too).
 Value emit_fmin(const Ir& ir, Value a, Value b);
 Value emit_fmax(const Ir& ir, Value a, Value b);
 /// min(max(x, low), high) of these: NaN becomes low.
 Value emit_fclamp(const Ir& ir, Value x, Value low, Value high);
-/// NMin, NMax, NClamp: a NaN operand gives the other one.
+/// NMin, NMax, NClamp: the same, but of zeros the one whose sign is less, or more.
 Value emit_nmin(const Ir& ir, Value a, Value b);
 Value emit_nmax(const Ir& ir, Value a, Value b);
 Value emit_nclamp(const Ir& ir, Value x, Value low, Value high);

@@ -38,17 +38,40 @@ Value emit_fdiv(const Ir& ir, Value x, Value y, bool shared) {
   return ir.fmul(x, ir.fdiv(ir.fk(y, 1), y));
 }
 
-Value emit_fmin(const Ir& ir, Value a, Value b) { return ir.fmin_second(a, b); }
-Value emit_fmax(const Ir& ir, Value a, Value b) { return ir.fmax_second(a, b); }
+/// What a constant says of its numbers, in every lane.
+enum class Numbers { may_be_nan, numbers, numbers_beside_zero };
+
+static Numbers numbers_of(Value v) {
+  if (!LLVMIsConstant(v)) return Numbers::may_be_nan;
+  Numbers all = Numbers::numbers_beside_zero;
+  const uint32_t lanes = Ir::lanes_of(v);
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    const Value one = lanes > 1 ? LLVMGetAggregateElement(v, lane) : v;
+    if (!one || !LLVMIsAConstantFP(one)) return Numbers::may_be_nan;  // undef, or an expression
+    LLVMBool loses = 0;
+    const double number = LLVMConstRealGetDouble(one, &loses);
+    if (std::isnan(number)) return Numbers::may_be_nan;
+    if (number == 0) all = Numbers::numbers;
+  }
+  return all;
+}
+
+/// The second operand, unless the first is less (or more), or a number beside a NaN: what minps or maxps do for nothing where one of both
+/// is a constant, and with a test and a choice more elsewhere.
+static Value number_or_second(const Ir& ir, Value a, Value b, bool least) {
+  const auto choose = [&](Value x, Value y) { return least ? ir.fmin_second(x, y) : ir.fmax_second(x, y); };
+  if (numbers_of(b) != Numbers::may_be_nan) return choose(a, b);
+  const Numbers first = numbers_of(a);
+  if (first == Numbers::numbers_beside_zero) return choose(b, a);  // equal ones are the same bits
+  if (first == Numbers::numbers) return ir.select(least ? ir.fle(b, a) : ir.fge(b, a), b, a);
+  return ir.select(ir.is_nan(b), a, choose(a, b));
+}
+
+Value emit_fmin(const Ir& ir, Value a, Value b) { return number_or_second(ir, a, b, true); }
+Value emit_fmax(const Ir& ir, Value a, Value b) { return number_or_second(ir, a, b, false); }
 Value emit_fclamp(const Ir& ir, Value x, Value low, Value high) { return emit_fmin(ir, emit_fmax(ir, x, low), high); }
 
-/// Equal numbers are the same bits, but zeros.
-static bool is_constant_beside_zero(Value v) {
-  if (!LLVMIsConstant(v)) return false;
-  const Value one = Ir::lanes_of(v) > 1 ? LLVMGetAggregateElement(v, 0) : v;
-  LLVMBool loses = 0;
-  return one && LLVMIsAConstantFP(one) && LLVMConstRealGetDouble(one, &loses) != 0;
-}
+static bool is_beside_zero(Value v) { return numbers_of(v) == Numbers::numbers_beside_zero; }
 
 static Value is_negative(const Ir& ir, Value v) {
   const Type bits = Ir::bits_of(v) == 64 ? ir.i64 : Ir::bits_of(v) == 16 ? ir.i16 : ir.i32;
@@ -59,12 +82,12 @@ static Value is_negative(const Ir& ir, Value v) {
 // The number beside NaN; of zeros the one whose sign says so (SPV_KHR_float_controls2 lets a module ask for signs of zeros).
 Value emit_nmin(const Ir& ir, Value a, Value b) {
   Value first = ir.flt(a, b);
-  if (!is_constant_beside_zero(a) && !is_constant_beside_zero(b)) first = ir.select(is_negative(ir, b), first, ir.fle(a, b));
+  if (!is_beside_zero(a) && !is_beside_zero(b)) first = ir.select(is_negative(ir, b), first, ir.fle(a, b));
   return ir.select(ir.is_nan(b), a, ir.select(first, a, b));
 }
 Value emit_nmax(const Ir& ir, Value a, Value b) {
   Value first = ir.fgt(a, b);
-  if (!is_constant_beside_zero(a) && !is_constant_beside_zero(b)) first = ir.select(is_negative(ir, b), ir.fge(a, b), first);
+  if (!is_beside_zero(a) && !is_beside_zero(b)) first = ir.select(is_negative(ir, b), ir.fge(a, b), first);
   return ir.select(ir.is_nan(b), a, ir.select(first, a, b));
 }
 Value emit_nclamp(const Ir& ir, Value x, Value low, Value high) { return emit_nmin(ir, emit_nmax(ir, x, low), high); }
