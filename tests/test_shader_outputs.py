@@ -3,6 +3,8 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import re
+import subprocess
 from typing import Any
 
 import numpy as np
@@ -139,3 +141,86 @@ OpFunctionEnd
                 rp.draw(pipe, count=3)
             assert (out.numpy() == want).all()
             assert (depth.numpy() == 0.5).all()
+
+
+def initialised(stage: str, glsl: str, **variables: tuple[str, str]) -> bytes:
+    """The shader's module with initializers, which GLSL has no words for: of each variable the constants' text and the one that it begins as."""
+    words = tg.compile_glsl(glsl, stage)
+    text = subprocess.run(["spirv-dis", "--no-color", "-"], input=words, capture_output=True, check=True, timeout=60).stdout.decode()
+    for name, (constants, first) in variables.items():
+        declared = re.search(rf"^ *%{name} = OpVariable .* Output$", text, re.MULTILINE)
+        assert declared, f"{name} is no output of\n{text}"
+        text = text.replace(declared[0], f"{constants}\n{declared[0]} {first}")
+    return spirv.assemble(text, version="1.4", vulkan="vulkan1.3")
+
+
+#: 20 vertices: two vectors of 16 lanes, of which the second must find what the first one stored.
+CONTROL = """#version 450
+layout(vertices = 20) out;
+layout(location = 0) patch out vec4 tint;
+layout(location = 1) out float shade[];
+void main() {
+  gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID % 3].gl_Position;
+  gl_TessLevelOuter[3] = 7.0;
+  if (gl_InvocationID == 1) { tint.g = 1.0; shade[gl_InvocationID] = 0.25; }
+}"""
+EVALUATION = """#version 450
+layout(triangles) in;
+layout(location = 0) patch in vec4 tint;
+layout(location = 1) in float shade[];
+layout(location = 0) out vec4 color;
+void main() {
+  color = vec4(tint.rg, shade[1], shade[19]);
+  gl_Position = gl_TessCoord.x * gl_in[0].gl_Position + gl_TessCoord.y * gl_in[1].gl_Position + gl_TessCoord.z * gl_in[2].gl_Position;
+}"""
+COLORED = "#version 450\nlayout(location=0) in vec4 color; layout(location=0) out vec4 o; void main() { o = color; }"
+
+
+def test_initializers_of_control_shaders() -> None:
+    """Levels that nothing stores to, a patch's vector of which a component is stored, and the same of each vertex: patch by patch anew."""
+    levels = "%init_1 = OpConstant %float 1\n%init_LEVEL = OpConstantComposite %_arr_float_uint_COUNT " + "%init_1 " * 4
+    tint = "%init_half = OpConstant %float 0.5\n%init_tint = OpConstantComposite %v4float %init_half %init_half %init_half %init_half"
+    shade = "%init_shade_1 = OpConstant %float 0.75\n%init_shade = OpConstantComposite %_arr_float_uint_20 " + "%init_shade_1 " * 20
+    control = initialised(
+        "tessellation_control", CONTROL, gl_TessLevelOuter=(levels.replace("LEVEL", "outer").replace("COUNT", "4"), "%init_outer"),
+        tint=(tint, "%init_tint"), shade=(shade, "%init_shade"),
+    )  # fmt: skip
+    for lanes in (4, 8, 16):
+        dev = tg.Device(cache_dir="off", lanes=lanes)
+        out = dev.image((16, 16), FMT)
+        state: dict[str, Any] = {"tessellation_control": control, "tessellation_evaluation": EVALUATION, "patch_control_points": 3}
+        pipe = dev.pipeline(VERT.replace("layout(location=0) out vec2 uv;", "").replace("uv = p * .5;", ""), COLORED, color=[FMT], **state)
+        for _ in range(2):
+            with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+                rp.draw(pipe, count=3)
+            assert (out.numpy() == [0.5, 1.0, 0.25, 0.75]).all(), lanes
+
+
+MESH = """#version 450
+#extension GL_EXT_mesh_shader : require
+layout(local_size_x = 32) in;
+layout(triangles, max_vertices = 3, max_primitives = 1) out;
+layout(location = 0) out vec4 color[];
+void main() {
+  SetMeshOutputsEXT(3, 1);
+  if (gl_LocalInvocationIndex < 3) {
+    uint i = gl_LocalInvocationIndex;
+    gl_MeshVerticesEXT[i].gl_Position = vec4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0.5, 1);
+    color[i].r = 1.0;
+  }
+  if (gl_LocalInvocationIndex == 0) gl_PrimitiveTriangleIndicesEXT[0] = uvec3(0, 1, 2);
+}"""
+
+
+def test_initializers_of_mesh_shaders() -> None:
+    one = "%init_half = OpConstant %float 0.5\n%init_one = OpConstantComposite %v4float %init_half %init_half %init_half %init_half"
+    module = initialised(
+        "mesh", MESH, color=(f"{one}\n%init_color = OpConstantComposite %_arr_v4float_uint_3 %init_one %init_one %init_one", "%init_color")
+    )
+    for lanes in (4, 8, 16):
+        dev = tg.Device(cache_dir="off", lanes=lanes)
+        out = dev.image((16, 16), FMT)
+        pipe = dev.pipeline(mesh=module, frag=COLORED, color=[FMT])
+        with dev.render_pass(color=[tg.Attachment(out, clear=(0, 0, 0, 0))]) as rp:
+            rp.draw_mesh_tasks(pipe, groups=1)
+        assert (out.numpy() == [1.0, 0.5, 0.5, 0.5]).all(), lanes

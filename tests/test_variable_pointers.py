@@ -104,10 +104,12 @@ def device(lanes: int, threads: int) -> tg.Device:
 
 def module(
     body: str, variables: str = "", globals_: str = "", decorations: str = "", functions: str = "", version: str = "1.3",
+    interface: str = "",
 ) -> bytes:
+    """``interface``: what the shader names beside, from 1.4 on."""
     head = HEAD.replace("%void = OpTypeVoid", decorations + "%void = OpTypeVoid", 1)
     if version >= "1.4":  # the interface names every variable
-        head = head.replace("%id %local_id\n", "%id %local_id %a %b %choice %out %many\n")
+        head = head.replace("%id %local_id\n", f"%id %local_id %a %b %choice %out %many {interface}\n")
     text = (
         head + globals_ + "%main = OpFunction %void None %function\n" + BEGIN.replace("VARIABLES", variables) + body
         + "\nOpReturn\nOpFunctionEnd\n" + functions

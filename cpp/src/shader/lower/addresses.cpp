@@ -110,11 +110,8 @@ bool Lowering::address(const Instruction& i) {
       unify(a, b);
       Value result = i.op == spv::OpPtrEqual ? ir.eq(a, b) : i.op == spv::OpPtrNotEqual ? ir.ne(a, b) : nullptr;
       if (!result) {
-        const uint32_t stride_B = m.decoration(m.type_of(o(0))).array_stride_B;
-        if (!stride_B) {
-          fail("OpPtrDiff of pointers whose type has no ArrayStride");
-          return true;
-        }
+        const uint64_t stride_B = stride_between(o(0), o(1));
+        if (failed()) return true;
         result = of_width(LLVMBuildSDiv(ir.builder, ir.sub(a, b), Ir::same(a, stride_B), ""), m.type(i.type).width_bits);
       }
       define(i.id, {i.type, {result}});

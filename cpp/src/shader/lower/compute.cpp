@@ -209,6 +209,8 @@ struct GroupLoop {
     if (facts.shared_B) {
       Value shared = ir.constant_field(ir.ptr, args, offsetof(ComputeArgs, shared), 8);
       LLVMBuildMemSet(ir.builder, shared, ir.c8(0), ir.c64(facts.shared_B), 64);
+      for (const InitialScalar& s : facts.initial)
+        ir.store(LLVMConstInt(LLVMIntTypeInContext(ir.context, s.size_B * 8), s.bits, 0), ir.offset(shared, s.offset_B), s.size_B);
     }
     const std::array<Value, 3> group = {ir.load(ir.i32, at[0], 4), ir.load(ir.i32, at[1], 4), ir.load(ir.i32, at[2], 4)};
     run(group);

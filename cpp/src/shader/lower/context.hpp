@@ -436,6 +436,9 @@ struct Lowering {
   bool value_has_layout(const Pointer& p);
   Val held_value(const Pointer& p, uint32_t type);
   Val pointer_value(uint32_t id);
+  bool is_followed(uint32_t id) const;
+  Val compared_pointer(uint32_t id);
+  uint64_t stride_between(uint32_t a, uint32_t b);
   Value shared_offset(Value offset, uint32_t type);
   Pointer held_pointer(uint32_t id, Pointer place);
   void define_held(const Instruction& i, const Pointer& p);

@@ -81,7 +81,8 @@ void Lowering::function_call(const Instruction& i) {
   for (size_t k = 0; k < f.parameters.size(); ++k) {
     const uint32_t parameter = f.parameters[k], argument = m.operand(i, static_cast<uint32_t>(k) + 1);
     const Kind kind = m.type(m.type_of(parameter)).kind;
-    if (m.holds_address(parameter)) callee.values[parameter] = known_value(argument);
+    if (m.holds_address(parameter) || (m.type(m.type_of(parameter)).variable_pointer && is_followed(argument)))
+      callee.values[parameter] = known_value(argument);
     if (kind == Kind::pointer) {
       callee.pointers[parameter] = pointer(argument);
     } else if (holds_images(m, m.type_of(parameter))) {

@@ -3,10 +3,12 @@
 // In: OpSelect, OpPhi, OpLoad, OpFunctionCall, OpPtrAccessChain of pointers, in modules that declare VariablePointers. Out: values of three
 // scalars (of a storage buffer: where its data begin and how many bytes they are, as the descriptor said; an offset) or of one (shared
 // memory: an offset), which variables and OpPhi hold as any others. The first two come from one descriptor together, so that each access is
-// checked against the range that was bound. Shared memory is one room: what leads out of it leads to its last place.
+// checked against the range that was bound. Shared memory is one room: what leads out of it leads to its last place, where it is followed;
+// the pointer itself may stand behind the last element, or before the first, and come back.
 // Source: SPIR-V specification 1.6, "Memory Object Pointers" (variable pointers), OpPtrAccessChain, OpPtrEqual, OpPtrDiff; Vulkan
 // specification, VkPhysicalDeviceVariablePointersFeatures, "Robust Buffer Access".
 #include <cassert>
+#include <set>
 
 #include "shader/lower/context.hpp"
 #include "shader/spirv/interface.hpp"
@@ -15,6 +17,9 @@
 namespace tilegpu::shader {
 
 namespace {
+
+/// Offsets in shared memory are kept with one added, so that the null pointer, which is zeros as every null is, is none of them.
+constexpr uint32_t kNotNull = 1;
 
 Value as_number(const Ir& ir, Value data) { return Lowering::is_varying(data) ? data : LLVMBuildPtrToInt(ir.builder, data, ir.i64, ""); }
 
@@ -45,9 +50,14 @@ bool Lowering::value_has_layout(const Pointer& p) {
 Val Lowering::held_value(const Pointer& p, uint32_t type) {
   assert(m.type(type).variable_pointer && (p.space == Pointer::Space::buffer || p.space == Pointer::Space::workgroup));
   Value offset = p.offset_dynamic ? ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)) : ir.c32(p.offset_B);
-  if (p.space == Pointer::Space::workgroup) return {type, {offset}};
+  if (p.space == Pointer::Space::workgroup) return {type, {ir.add(offset, Ir::same(offset, kNotNull))}};
   const BufferAddress a = buffer_address(p);
   return {type, {as_number(ir, a.data), a.whole ? ir.c64(a.static_size_B) : a.size_B, offset}};
+}
+
+/// Does a pointer to shared memory have a value beside its place, which may lead out of it, where the place was made to stay inside?
+bool Lowering::is_followed(uint32_t id) const {
+  return m.type(m.type_of(id)).storage == spv::StorageClassWorkgroup && frames.back()->values.count(id) != 0;
 }
 
 /// Of any pointer to storage buffers or shared memory, made in whatever way.
@@ -56,7 +66,7 @@ Val Lowering::pointer_value(uint32_t id) {
   assert(m.type(type).variable_pointer);
   const Instruction* i = m.find(id);
   const bool is_place = frame().pointers.count(id) || (i && i->op == spv::OpVariable);
-  if (!is_place) return known_value(id);
+  if (!is_place || is_followed(id)) return known_value(id);
   const Pointer p = pointer(id);
   return failed() || !value_has_layout(p) ? zero(type) : held_value(p, type);
 }
@@ -85,7 +95,7 @@ Pointer Lowering::held_pointer(uint32_t id, Pointer place) {
   }
   if (is_shared) {
     place.space = Pointer::Space::workgroup;
-    place.offset_dynamic = shared_offset(v.c[0], place.type);
+    place.offset_dynamic = shared_offset(ir.sub(v.c[0], Ir::same(v.c[0], kNotNull)), place.type);
     return place;
   }
   place.space = Pointer::Space::buffer;
@@ -115,6 +125,10 @@ Value step_index(const Ir& ir, Value index, uint32_t limit) {
 /// OpPtrAccessChain: base, element, indices.
 void Lowering::pointer_chain(const Instruction& i) {
   Pointer p = pointer(m.operand(i, 0));
+  if (!failed() && is_followed(m.operand(i, 0))) {
+    const Value from = known_value(m.operand(i, 0)).c[0];
+    p.offset_dynamic = ir.sub(from, Ir::same(from, kNotNull)), p.offset_B = 0;
+  }
   Value index = scalar(m.operand(i, 1));
   if (failed()) return;
   if (!Ir::is_integer(index)) return fail(op_name(i.op) + " has an element that is no integer");
@@ -126,12 +140,86 @@ void Lowering::pointer_chain(const Instruction& i) {
   const Value step = ir.mul(index, Ir::same(index, stride_B));
   if (is_varying(index)) p.step_B = static_cast<uint32_t>(stride_B);
   p.offset_dynamic = add_index(p.offset_dynamic, step);
-  if (is_shared) {
-    p.offset_dynamic = shared_offset(ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)), p.type);
-    p.offset_B = 0;
-  }
   for (uint32_t k = 2; k < i.count && !failed(); ++k) access_step(p, m.operand(i, k));
-  if (!failed()) define_held(i, p);
+  if (failed()) return;
+  define_held(i, p);
+  if (!is_shared) return;
+  p.offset_dynamic = shared_offset(ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)), p.type);
+  p.offset_B = 0;
+  frame().pointers[i.id] = p;
+}
+
+namespace {
+
+/// The type that the last of a chain's indices is an index into; 0: there is none. `first`: of the operands that are indices.
+uint32_t indexed_last(const Module& m, const Constants& constants, const Instruction& chain, uint32_t first) {
+  uint32_t type = m.type(m.type_of(m.operand(chain, 0))).element, last = 0;
+  for (uint32_t k = first; k < chain.count; ++k) {
+    const TypeInfo& t = m.type(last = type);
+    const uint32_t member = constants.word(m.operand(chain, k));
+    if (t.kind == Kind::structure && member >= t.members.size()) return 0;
+    type = t.kind == Kind::structure ? t.members[member] : t.element;
+  }
+  return last;
+}
+
+/// From an element to the next in the array that a pointer points into, by its type or by the chain that made it; 0: nothing says so.
+uint64_t element_stride(const Module& m, const Constants& constants, uint32_t id, std::set<uint32_t>& seen) {
+  const Instruction* i = m.find(id);
+  if (const uint32_t stride_B = m.decoration(m.type_of(id)).array_stride_B) return stride_B;
+  if (!i || !seen.insert(id).second) return 0;
+  const auto of_any = [&](const std::vector<uint32_t>& ids) {
+    for (uint32_t one : ids)
+      if (const uint64_t stride_B = element_stride(m, constants, one, seen)) return stride_B;
+    return uint64_t{0};
+  };
+  switch (i->op) {
+    case spv::OpAccessChain:
+    case spv::OpInBoundsAccessChain:
+    case spv::OpPtrAccessChain:
+    case spv::OpInBoundsPtrAccessChain: {
+      const bool is_step = i->op == spv::OpPtrAccessChain || i->op == spv::OpInBoundsPtrAccessChain;
+      const uint32_t type = indexed_last(m, constants, *i, is_step ? 2 : 1);
+      if (!type) return of_any({m.operand(*i, 0)});
+      return is_array(m.type(type).kind) ? m.decorations_array_stride(type) : 0;
+    }
+    case spv::OpCopyObject:
+      return of_any({m.operand(*i, 0)});
+    case spv::OpSelect:
+      return of_any({m.operand(*i, 1), m.operand(*i, 2)});
+    case spv::OpPhi: {
+      std::vector<uint32_t> values;
+      for (uint32_t k = 0; k < i->count; k += 2) values.push_back(m.operand(*i, k));
+      return of_any(values);
+    }
+    case spv::OpFunctionParameter: {
+      const auto passed = m.arguments.find(id);
+      return passed == m.arguments.end() ? 0 : of_any(passed->second);
+    }
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+/// OpPtrDiff: how far the elements that two pointers are to lie apart. 0, and an error: nothing says so.
+uint64_t Lowering::stride_between(uint32_t a, uint32_t b) {
+  std::set<uint32_t> seen;
+  uint64_t stride_B = element_stride(m, constants, a, seen);
+  if (!stride_B) stride_B = element_stride(m, constants, b, seen);
+  if (!stride_B) fail("OpPtrDiff of pointers that no array with an ArrayStride, and no pointer type that has one, is known of");
+  return stride_B;
+}
+
+/// What a pointer is compared by: of a matrix, whose layout a value does not hold, too.
+Val Lowering::compared_pointer(uint32_t id) {
+  const uint32_t type = m.type_of(id);
+  const auto place = frame().pointers.find(id);
+  if (place == frame().pointers.end() || is_followed(id)) return value(id);
+  const Pointer p = pointer(id);
+  const bool is_variable = p.resource && p.type == m.pointee(p.resource);
+  return failed() || is_variable ? value(id) : held_value(p, type);
 }
 
 bool Lowering::variable_pointer(const Instruction& i) {
@@ -147,11 +235,11 @@ bool Lowering::variable_pointer(const Instruction& i) {
     case spv::OpPtrNotEqual:
     case spv::OpPtrDiff: {
       if (!is_held(o(0)) || !is_held(o(1))) return false;
-      const Val a = value(o(0)), b = value(o(1));
+      const Val a = compared_pointer(o(0)), b = compared_pointer(o(1));
       if (failed()) return true;
       // Of storage buffers: addresses.
       const auto place = [&](const Val& v) {
-        if (v.c.size() == 1) return ir.zext(v.c[0], ir.i64);
+        if (v.c.size() == 1) return ir.sext(v.c[0], ir.i64);
         Value data = v.c[0], offset = v.c[2];
         unify(data, offset);
         return ir.add(data, ir.zext(offset, ir.i64));
@@ -164,11 +252,8 @@ bool Lowering::variable_pointer(const Instruction& i) {
       }
       const uint32_t type = m.type_of(o(0));
       const uint64_t stride_B = a.c.size() == 1 && !workgroup->has_layout ? uint64_t{width(m.type(type).element)} * workgroup->scalar_B(0)
-                                                                          : m.decoration(type).array_stride_B;
-      if (!stride_B) {
-        fail("OpPtrDiff of pointers whose type has no ArrayStride");
-        return true;
-      }
+                                                                          : stride_between(o(0), o(1));
+      if (failed()) return true;
       Value count = LLVMBuildSDiv(ir.builder, ir.sub(x, y), Ir::same(x, stride_B), "");
       const Type wanted = scalar_type(bases(i.type).front());
       define(i.id, {i.type, {Ir::bits_of(wanted) < 64 ? ir.trunc(count, wanted) : count}});

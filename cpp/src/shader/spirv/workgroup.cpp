@@ -43,10 +43,18 @@ WorkgroupFacts workgroup_of(const Module& m, const Constants& constants) {
     if (size && size->words.size() == 3)
       for (size_t k = 0; k < 3; ++k) facts.size[k] = static_cast<uint32_t>(size->words[k]);
   }
+  const auto initialise = [&](const SharedVariable& v) {
+    const Instruction& declared = *m.find(v.id);
+    const Constant* begins = declared.count > 1 ? constants.find(m.operand(declared, 1)) : nullptr;
+    if (!begins) return;
+    for (size_t k = 0; k < begins->words.size(); ++k)
+      if (begins->words[k]) facts.initial.push_back({v.offset_B + k * v.scalar_B, v.scalar_B, begins->words[k]});
+  };
   const auto place = [&](uint32_t id, uint64_t& end_B) {
     const uint32_t least_B = m.storage_of(id) != spv::StorageClassWorkgroup ? kWord_B : m.variable_pointers ? facts.scalar_of_all_B : 0;
     const uint32_t scalar_B = std::max(constants.size(m.pointee(id)).widest_B, least_B);
     facts.shared.push_back({id, facts.shared_B + facts.inputs_B, scalar_B});
+    initialise(facts.shared.back());
     const uint64_t scalars = is_per_vertex(m, id) ? scalar_count(constants, m.type(m.pointee(id)).element) * vertex_count(m, constants, id)
                                                   : scalar_count(constants, m.pointee(id));
     end_B += (scalars * scalar_B + kLine_B - 1) / kLine_B * kLine_B;

@@ -26,13 +26,21 @@ struct SharedVariable {
   uint32_t scalar_B = 4;  // from each scalar to the next: as large as its widest; of a block: nothing, as it has a layout
 };
 
+/// What a scalar of the shared memory begins with, where that is not 0.
+struct InitialScalar {
+  uint64_t offset_B = 0;
+  uint32_t size_B = 4;
+  uint64_t bits = 0;
+};
+
 struct WorkgroupFacts {
   std::array<uint32_t, 3> size = {1, 1, 1};  // invocations in x, y, z
   /// Variables of the Workgroup storage class that reachable code names: scalar after scalar, each variable in cache lines of its own. Of
   /// tessellation control shaders: outputs, then inputs of several vertices. Of mesh shaders: outputs, then the payload of the task shader;
   /// of task shaders: their payload.
   std::vector<SharedVariable> shared;
-  uint64_t shared_B = 0;  // zeros when a workgroup begins
+  uint64_t shared_B = 0;  // zeros when a workgroup begins, but for
+  std::vector<InitialScalar> initial;  // initializers of outputs
   uint64_t inputs_B = 0;  // behind them: filled by the caller
   /// VK_KHR_workgroup_memory_explicit_layout: variables of the Workgroup class are blocks, which begin at one place, and lie as blocks of
   /// buffers do.
