@@ -1,4 +1,4 @@
-"""Pointers that walk beyond their array and come back, differences of pointers, and comparisons: modules that GLSL can't say, against NumPy."""
+"""Pointers that leave their array and come back, differences of pointers, and comparisons: modules that GLSL can't say, against NumPy."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ OpStore %out_at %all"""
 
 
 def test_shared_memory_is_walked_beyond_its_ends() -> None:
-    """From both ends to eight elements beyond, by a variable of the function and a private one; then three elements into the array again."""
+    """From both ends to eight elements beyond, by a variable of the function and a private one; then three elements inside again."""
     more = "%zero = OpConstant %int 0\n%k40 = OpConstant %uint 40\n%m37 = OpConstant %int -37\n%k1000 = OpConstant %uint 1000000\n"
     code = module(WALK, "%forward = OpVariable %slot_shared Function", more + SHARED, STRIDES, version="1.4", interface="%x_words %private")
     n = np.arange(40)
@@ -111,16 +111,17 @@ FAR = {
     "chains": "%d = OpPtrDiff %int %p %q",
     "copies": "%p2 = OpCopyObject %to_int %p\n%d = OpPtrDiff %int %p2 %q",
     "selects": "%q2 = OpAccessChain %to_int %ints_at %k1 %k3\n%r = OpSelect %to_int %odd %q %q\n%d = OpPtrDiff %int %p %r",
-    "phis": "OpSelectionMerge %merge None\nOpBranchConditional %odd %left %right\n%left = OpLabel\n%p1 = OpAccessChain %to_int %ints_at %k1 %c\n"
-    "OpBranch %merge\n%right = OpLabel\nOpBranch %merge\n%merge = OpLabel\n%r = OpPhi %to_int %p1 %left %p %right\n%d = OpPtrDiff %int %r %q",
+    "phis": "OpSelectionMerge %merge None\nOpBranchConditional %odd %left %right\n%left = OpLabel\n"
+    "%p1 = OpAccessChain %to_int %ints_at %k1 %c\nOpBranch %merge\n%right = OpLabel\nOpBranch %merge\n%merge = OpLabel\n"
+    "%r = OpPhi %to_int %p1 %left %p %right\n%d = OpPtrDiff %int %r %q",
     "arguments": "%d = OpFunctionCall %int %apart %p %q",
 }
 
 
 @pytest.mark.parametrize("kind", FAR)
 def test_elements_lie_apart_as_the_array_says(kind: str) -> None:
-    functions = "%apart = OpFunction %int None %take\n%x = OpFunctionParameter %to_int\n%y = OpFunctionParameter %to_int\n%begin = OpLabel\n"
-    functions += "%gap = OpPtrDiff %int %x %y\nOpReturnValue %gap\nOpFunctionEnd\n"
+    functions = "%apart = OpFunction %int None %take\n%x = OpFunctionParameter %to_int\n%y = OpFunctionParameter %to_int\n"
+    functions += "%begin = OpLabel\n%gap = OpPtrDiff %int %x %y\nOpReturnValue %gap\nOpFunctionEnd\n"
     body = f"%p = OpAccessChain %to_int %ints_at %k1 %c\n%q = OpAccessChain %to_int %ints_at %k1 %k3\n{FAR[kind]}\n"
     v = data(8)
     want = v["choice"].astype(np.int64) - 3
@@ -156,7 +157,9 @@ OpDecorate %mats_at DescriptorSet 0
 OpDecorate %mats_at Binding 0
 """
     pairs = {
-        "%m0 = OpAccessChain %to_mat %mats_at %k0": ("%m1 = OpAccessChain %to_mat %mats_at %k1", "%m2 = OpAccessChain %to_mat %mats_at %k0"),
+        "%m0 = OpAccessChain %to_mat %mats_at %k0": (
+            "%m1 = OpAccessChain %to_mat %mats_at %k1", "%m2 = OpAccessChain %to_mat %mats_at %k0",
+        ),
         "%m0 = OpAccessChain %to_column %mats_at %k1 %k1": (
             "%m1 = OpAccessChain %to_column %mats_at %k1 %k2", "%m2 = OpAccessChain %to_column %mats_at %k1 %k1",
         ),

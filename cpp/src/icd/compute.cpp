@@ -5,24 +5,26 @@
 #include "tilegpu/compute.hpp"
 
 #include <cassert>
+
 #include "icd/command_buffer.hpp"
+#include "icd/debug_utils.hpp"
 #include "icd/explained.hpp"
 #include "icd/generated/commands.hpp"
 #include "icd/shader_stage.hpp"
 
 namespace tilegpu::icd {
 
-Status check_subgroups(const char* who, const void* next, bool wants_full, const tilegpu::ComputePipeline& made) {
+Status check_subgroups(VkDevice device, const char* who, const void* next, bool wants_full, const tilegpu::ComputePipeline& made) {
   using Required = VkPipelineShaderStageRequiredSubgroupSizeCreateInfo;
   const auto* size = find_next<Required>(next, VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO);
-  const auto wrong = [&](const std::string& text) { return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(who) + ": " + text}; };
   if (size && size->requiredSubgroupSize != kSubgroupSize)
-    return wrong("requiredSubgroupSize is " + std::to_string(size->requiredSubgroupSize) + "; subgroups have 4 invocations");
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, std::string(who) + ": requiredSubgroupSize is " +
+                                                     std::to_string(size->requiredSubgroupSize) + "; subgroups have 4 invocations"};
   const uint32_t row = made.workgroup_size()[0];
   assert(row > 0);
   if (wants_full && row % kSubgroupSize)
-    return wrong("full subgroups are required of workgroups whose rows have " + std::to_string(row) +
-                 " invocations; make it a multiple of 4");
+    say_misuse(device, std::string(who) + ": full subgroups are required of workgroups whose rows have " + std::to_string(row) +
+                           " invocations; make it a multiple of 4");
   return Ok{};
 }
 
@@ -34,7 +36,7 @@ VkResult create(VkDevice device, const VkComputePipelineCreateInfo& in, VkPipeli
   ComputePipelineCreateInfo info{std::move(*stage), in.layout ? in.layout->core : nullptr, next_label()};
   auto core = device->core->create_pipeline(std::move(info));
   if (!core) return fail(device, core.error(), VK_ERROR_INITIALIZATION_FAILED);
-  if (Status ok = check_subgroups("compute pipeline", in.stage.pNext,
+  if (Status ok = check_subgroups(device, "compute pipeline", in.stage.pNext,
                                   in.stage.flags & VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT, **core);
       !ok)
     return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);

@@ -70,6 +70,16 @@ void say(VkInstance instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity, c
   if (messengers.empty() && callbacks.empty()) to_stderr(severity, text);
 }
 
+void say_misuse(VkDevice device, const std::string& text) {
+  constexpr size_t kMost = 256;
+  {
+    const std::lock_guard guard(device->lock);
+    if (device->warned.size() >= kMost || !device->warned.insert(text).second) return;
+  }
+  say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
+      text + " (Vulkan forbids it, or leaves it undefined; it is done all the same)");
+}
+
 VkResult fail(VkInstance instance, VkResult result, const std::string& text) {
   assert(result < 0 && !text.empty());  // else the error were silent after all
   say(instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT, text);

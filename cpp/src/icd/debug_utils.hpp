@@ -18,6 +18,9 @@ struct CallMessengers {
 
 void say(VkInstance instance, VkDebugUtilsMessageSeverityFlagBitsEXT severity, const std::string& text);
 
+/// A warning: what Vulkan forbids and is done all the same. Once each, of the first ones.
+void say_misuse(VkDevice device, const std::string& text);
+
 /// An error: said, and given back.
 VkResult fail(VkInstance instance, VkResult result, const std::string& text);
 inline VkResult fail(VkDevice device, VkResult result, const std::string& text) { return fail(device->instance, result, text); }

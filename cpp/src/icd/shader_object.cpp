@@ -134,7 +134,7 @@ VkResult create(VkDevice device, const VkShaderCreateInfoEXT& info, uint64_t num
     auto compute = device->core->create_pipeline(ComputePipelineCreateInfo{shader->core, shader->layout, shader->label});
     if (!compute) return fail(device, compute.error(), VK_ERROR_INITIALIZATION_FAILED);
     const bool full = info.flags & VK_SHADER_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
-    if (Status ok = check_subgroups("shader object", info.pNext, full, **compute); !ok)
+    if (Status ok = check_subgroups(device, "shader object", info.pNext, full, **compute); !ok)
       return fail(device, ok.error(), VK_ERROR_INITIALIZATION_FAILED);
     shader->compute = std::move(*compute);
   } else if (Status ok = check_alone(*shader); !ok) {

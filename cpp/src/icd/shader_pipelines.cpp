@@ -122,17 +122,6 @@ bool is_bound(const BoundShaders& bound, uint64_t number) {
   return std::any_of(bound.graphics.begin(), bound.graphics.end(), [&](const auto& s) { return s && s->number == number; });
 }
 
-/// What Vulkan forbids and is done all the same. Said once each, of the first ones.
-void warn(VkDevice device, const std::string& text) {
-  constexpr size_t kMost = 256;
-  {
-    const std::lock_guard guard(device->lock);
-    if (device->warned.size() >= kMost || !device->warned.insert(text).second) return;
-  }
-  say(device->instance, VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT,
-      text + " (Vulkan forbids it, or leaves it undefined; it is done all the same)");
-}
-
 /// Those that were linked go together, and with nobody between them.
 Status check_linked(VkDevice device, const BoundShaders& bound) {
   const ShaderObject* before = nullptr;
@@ -151,8 +140,8 @@ Status check_linked(VkDevice device, const BoundShaders& bound) {
       if (links_next && !is_next)
         return wrong("the " + name_of(*shader) + " is bound between the " + name_of(*before) + " and the one that it was linked with");
       if (!is_next && !(before->next & shader->stage))
-        warn(device, "draw with shader objects: the " + name_of(*before) + " is followed by a " + pipeline::stage_name(shader->stage) +
-                         " shader, which its nextStage does not have");
+        say_misuse(device, "draw with shader objects: the " + name_of(*before) + " is followed by a " +
+                               pipeline::stage_name(shader->stage) + " shader, which its nextStage does not have");
     }
     before = shader.get();
   }
@@ -168,8 +157,8 @@ Status check_bound(VkDevice device, const BoundShaders& bound) {
                  " are bound; unbind one of both (VK_NULL_HANDLE)");
   const bool alone = mesh && mesh->flags & VK_SHADER_CREATE_NO_TASK_SHADER_BIT_EXT;
   if (mesh && alone == (task != nullptr) && (alone || device->features.taskShader))
-    warn(device, "draw with shader objects: the " + name_of(*mesh) + " was created " + (alone ? "with" : "without") +
-                     " VK_SHADER_CREATE_NO_TASK_SHADER_BIT_EXT, and " + (task ? "a" : "no") + " task shader is bound");
+    say_misuse(device, "draw with shader objects: the " + name_of(*mesh) + " was created " + (alone ? "with" : "without") +
+                           " VK_SHADER_CREATE_NO_TASK_SHADER_BIT_EXT, and " + (task ? "a" : "no") + " task shader is bound");
   return check_linked(device, bound);
 }
 

@@ -19,9 +19,9 @@ Expected<ShaderStage> stage_of(VkDevice device, const VkPipelineShaderStageCreat
 Expected<Ptr<const PipelineLayout>> layout_of(const char* who, std::span<const VkDescriptorSetLayout> sets,
                                               std::span<const VkPushConstantRange> ranges);
 
-/// VK_EXT_subgroup_size_control of a compute shader: subgroups have four invocations, and are full where rows of the workgroup are so long.
-/// `next`: the stage's chain.
-Status check_subgroups(const char* who, const void* next, bool wants_full, const tilegpu::ComputePipeline& made);
+/// VK_EXT_subgroup_size_control of a compute shader: subgroups have four invocations. Full ones are, but for a workgroup's last, whatever
+/// the length of its rows, which Vulkan wants to be a multiple of four. `next`: the stage's chain.
+Status check_subgroups(VkDevice device, const char* who, const void* next, bool wants_full, const tilegpu::ComputePipeline& made);
 
 /// Locations or indices of colours, by attachment: none given are each its own number; of the others none.
 inline void take_numbers(const uint32_t* from, uint32_t count, std::array<uint32_t, kMaxColorAttachments>& to) {

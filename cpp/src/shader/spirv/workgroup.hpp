@@ -39,9 +39,9 @@ struct WorkgroupFacts {
   /// tessellation control shaders: outputs, then inputs of several vertices. Of mesh shaders: outputs, then the payload of the task shader;
   /// of task shaders: their payload.
   std::vector<SharedVariable> shared;
-  uint64_t shared_B = 0;  // zeros when a workgroup begins, but for
+  uint64_t shared_B = 0;               // zeros when a workgroup begins, but for
   std::vector<InitialScalar> initial;  // initializers of outputs
-  uint64_t inputs_B = 0;  // behind them: filled by the caller
+  uint64_t inputs_B = 0;               // behind them: filled by the caller
   /// VK_KHR_workgroup_memory_explicit_layout: variables of the Workgroup class are blocks, which begin at one place, and lie as blocks of
   /// buffers do.
   bool has_layout = false;
