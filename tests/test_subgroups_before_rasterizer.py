@@ -170,3 +170,34 @@ void main() { gl_Position = vec4(subgroupQuadSwapVertical(float(gl_VertexIndex))
     out = dev.image((4, 4), "r8g8b8a8_unorm")
     with pytest.raises(tg.Error, match="OpGroupNonUniformQuadSwap is supported in compute and fragment shaders only"):
         dev.pipeline(vertex, "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }", color=[out])
+
+
+PLACES = """uvec4(gl_SubgroupInvocationID, gl_SubgroupSize, gl_SubgroupEqMask.x | gl_SubgroupGtMask.x << 8, gl_SubgroupLeMask.y)
+  + words[gl_SubgroupInvocationID]"""
+BLOCK = "layout(set = 0, binding = 0) uniform B { uvec4 words[2]; };\n"
+
+
+@pytest.mark.parametrize("stage", ["vertex", "evaluation", "geometry"])
+def test_places_are_those_of_all_invocations(stage: str) -> None:
+    """Built-ins by themselves: where an invocation is alone they are constants, also to a stage all of whose other inputs are shared."""
+    head = HEAD + BLOCK + "layout(location = 0) flat out uvec4 f;\n"
+    full = "gl_PointSize = 1.0; gl_Position = vec4(0.0625, 0.0625, 0.5, 1.0);"
+    stages: dict[str, Any] = {"vert": PLAIN_VERTEX, "topology": "point_list"}
+    if stage == "vertex":
+        stages["vert"] = head + f"void main() {{ f = {PLACES}; {full} }}"
+    elif stage == "geometry":
+        layout = "layout(points) in; layout(points, max_vertices = 1) out;\n"
+        stages["geometry"] = head + layout + f"void main() {{ f = {PLACES}; {full} EmitVertex(); }}"
+    else:
+        control = """#version 450
+layout(vertices = 3) out;
+void main() { gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = gl_TessLevelInner[0] = 7.0; }"""
+        evaluation = head + f"layout(triangles, point_mode) in;\nvoid main() {{ f = {PLACES}; {full} }}"
+        stages |= {"topology": "patch_list", "patch_control_points": 3}
+        stages |= {"tessellation_control": control, "tessellation_evaluation": evaluation}
+    words = np.array([[1000, 2000, 3000, 4000], [9, 9, 9, 9]], np.uint32)
+    for dev in devices():
+        out = dev.image((SIDE, SIDE), "r32g32b32a32_uint")
+        pipe = dev.pipeline(frag=FRAGMENT, color=[out], **stages)
+        got = draw(dev, out, pipe, 3, bind={"B": words})
+        assert got[SIDE // 2, SIDE // 2].tolist() == [1000, 2004, 3000 + (1 | 14 << 8), 4000], (stage, dev)

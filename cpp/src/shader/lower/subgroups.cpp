@@ -188,18 +188,18 @@ Value Subgroup::all_equal(const Val& v) const {
   return ir.eq(ballot(differs), ir.ik(0));
 }
 
-/// The first word of gl_SubgroupEqMask and its like.
+/// The first word of gl_SubgroupEqMask and its like. Who is alone has one place: the same word for all lanes.
 Value subgroup_mask(const Ir& ir, uint32_t builtin, bool alone) {
   std::vector<Value> bits;
-  for (uint32_t k = 0; k < ir.lanes; ++k) {
-    const uint32_t own = 1u << (alone ? 0 : k % kSubgroupSize), below = own - 1, all = (1u << kSubgroupSize) - 1;
+  for (uint32_t k = 0; k < (alone ? 1 : ir.lanes); ++k) {
+    const uint32_t own = 1u << k % kSubgroupSize, below = own - 1, all = (1u << kSubgroupSize) - 1;
     bits.push_back(ir.c32(builtin == spv::BuiltInSubgroupEqMask   ? own
                           : builtin == spv::BuiltInSubgroupGeMask ? all & ~below
                           : builtin == spv::BuiltInSubgroupGtMask ? all & ~below & ~own
                           : builtin == spv::BuiltInSubgroupLeMask ? below | own
                                                                   : below));
   }
-  return LLVMConstVector(bits.data(), ir.lanes);
+  return alone ? bits.front() : LLVMConstVector(bits.data(), ir.lanes);
 }
 
 }  // namespace
@@ -209,7 +209,7 @@ Value subgroup_builtin(const Ir& ir, const InterfaceScalar& s, bool alone) {
     case spv::BuiltInSubgroupSize:
       return ir.c32(kSubgroupSize);
     case spv::BuiltInSubgroupLocalInvocationId:
-      return alone ? ir.ik(0) : ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
+      return alone ? ir.c32(0) : ir.and_(ir.lane_index(), ir.ik(kSubgroupSize - 1));
     case spv::BuiltInSubgroupEqMask:
     case spv::BuiltInSubgroupGeMask:
     case spv::BuiltInSubgroupGtMask:
