@@ -163,7 +163,7 @@ void test_bias() {
     double want;
   } cases[] = {
       {kFormat, VK_FORMAT_D32_SFLOAT, 64, 0, 0.25 + 64 * 0x1p-25},
-      {kUnorm, VK_FORMAT_D32_SFLOAT, 64, 0, 0.25 + 64 * 0x1p-23},
+      {kUnorm, VK_FORMAT_D32_SFLOAT, 64, 0, 0.25 + 64 * 0x1p-24},
       {kFloat, VK_FORMAT_D32_SFLOAT, 0.125, 0, 0.375},
       {kFloat, VK_FORMAT_D32_SFLOAT, -0.125, 0, 0.125},
       {kFloat, VK_FORMAT_D32_SFLOAT, 0.5, 0.0625, 0.3125},

@@ -158,9 +158,9 @@ void setup_draw(const GeometryPass& pass, const command::DrawState& state, DrawS
       out.bias = false;
   }
   if (raster.depth_bias_representation == DepthBiasRepresentation::floating) out.bias_float = false, out.bias_unit = 1;
-  // As if it were fixed, a float has the bits of its fraction.
+  // As if it were fixed, a float has a bit more than its fraction: "the number of mantissa bits plus one".
   if (raster.depth_bias_representation == DepthBiasRepresentation::least_representable_value_force_unorm && out.bias_float)
-    out.bias_float = false, out.bias_unit = 0x1p-23f;
+    out.bias_float = false, out.bias_unit = 0x1p-24f;
   out.half_line_px = raster.allowed_line_width_px() * 0.5f;
   out.grid = sample_grid(pass.samples, records::coverage_rule(state));
   out.line = line_rule(raster);
