@@ -260,3 +260,15 @@ def test_magnified_textures_do_not() -> None:
     rp = drawn(device, texture, "o = texture(t, gl_FragCoord.xy / 64.0);")
     assert rp.costs().read_B["textures"] == 16 * 16 * 4
     assert not [c for c in changes(rp._counts()) if c.text.startswith("give textures")]
+
+
+def test_look_ups_that_are_one_call_are_noted_one_by_one() -> None:
+    taps = "vec2 p = gl_FragCoord.xy / 256.0; o = texture(t, p) + texture(t, p + vec2(0.1, 0)) + texture(t, p + vec2(0, 0.2));"
+    found = []
+    for lanes in (16, 8):  # 16: joined, once there is optimised code
+        device = tg.Device(profile="mali-g57", lanes=lanes, cache_dir="off")
+        texture = device.texture(pixels((256, 256, 4)))
+        lines_of(drawn(device, texture, taps))
+        device.wait_compiles()
+        found.append(lines_of(drawn(device, texture, taps)))
+    assert found[0] == found[1]

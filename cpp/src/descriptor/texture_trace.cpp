@@ -49,6 +49,12 @@ void TextureTrace::add(TextureDescriptor& abi, const TexturedView& view, const N
     replaced.traced.original = word, replaced.traced.note = note, replaced.traced.operation = &operation, replaced.traced.texture = texture;
     std::atomic_ref(word).store(&replaced.traced.slot, std::memory_order_release);
   }
+  const CodeSlot* one_by_one = textures_.null_->image.alone.sample_many;
+  if (abi.sample_many == one_by_one) return;
+  Replaced& replaced = replaced_.emplace_back();  // by calls of sample_implicit, which note themselves
+  replaced.word = &abi.sample_many;
+  replaced.traced.slot.address = one_by_one->address.load(), replaced.traced.original = abi.sample_many;
+  std::atomic_ref(abi.sample_many).store(&replaced.traced.slot, std::memory_order_release);
 }
 
 Expected<std::unique_ptr<TextureTrace>> TextureTrace::begin(Textures& textures, Note note) {

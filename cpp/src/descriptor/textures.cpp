@@ -24,6 +24,7 @@ void copy_functions(shader::TextureDescriptor& to, const shader::TextureDescript
   to.sample_gradient = from.sample_gradient, to.sample_lod = from.sample_lod, to.fetch = from.fetch;
   to.gather = from.gather, to.sample_implicit = from.sample_implicit;
   to.store = from.store, to.address = from.address, to.query_lod = from.query_lod, to.sample_min_lod = from.sample_min_lod;
+  to.sample_many = from.sample_many;
 }
 
 template <class... T>
@@ -62,7 +63,7 @@ void install(shader::TextureDescriptor& abi, const shader::SamplerFunctions& cod
   put(abi.sample_gradient, code.gradient), put(abi.sample_lod, code.lod), put(abi.fetch, code.fetch);
   put(abi.gather, code.gather), put(abi.sample_implicit, code.implicit);
   put(abi.store, code.store), put(abi.address, code.address), put(abi.query_lod, code.query_lod);
-  put(abi.sample_min_lod, code.min_lod);
+  put(abi.sample_min_lod, code.min_lod), put(abi.sample_many, code.many);
 }
 
 /// No functions, no pairs.
@@ -264,6 +265,7 @@ Status Textures::compile_missing(std::span<const Request> requests, const std::v
         if (made->address) functions.code.address = made->address;
         if (made->query_lod) functions.code.query_lod = made->query_lod;
         if (made->min_lod) functions.code.min_lod = made->min_lod;
+        if (made->many) functions.code.many = made->many;
         return Ok{};
       });
     }

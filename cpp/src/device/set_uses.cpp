@@ -112,7 +112,7 @@ uint16_t uses_of(uint16_t of_slot, const TexturedView& view, bool perhaps) {
   if (!view.view) return static_cast<uint16_t>(of_slot & ~never);
   const VkImageViewType type = view.view->info().type;
   const bool cube = type == VK_IMAGE_VIEW_TYPE_CUBE || type == VK_IMAGE_VIEW_TYPE_CUBE_ARRAY, volume = type == VK_IMAGE_VIEW_TYPE_3D;
-  if (cube || volume) never |= shader::kUseImplicit;  // by one number for both derivatives
+  if (cube || volume) never |= shader::kUseImplicit | shader::kUseMany;  // by one number for both derivatives
   if (volume) never |= shader::kUseGather;
   if (view.view->image()->sample_count() > 1) never |= shader::kUsesThatSample | shader::kUseGather | shader::kUseQueryLod;
   return static_cast<uint16_t>(of_slot & ~never);

@@ -83,9 +83,12 @@ enum TextureUse : uint16_t {
   kUseAddress = 64,
   kUseQueryLod = 128,
   kUseMinLod = 256,
+  kUseMany = 512,
 };
+/// Fewer look-ups of one descriptor in a block are not joined to one call (kUseMany).
+inline constexpr uint32_t kFewestJoinedSamples = 3;
 /// Those that filter texels at a level of detail.
-inline constexpr uint16_t kUsesThatSample = kUseGradient | kUseLod | kUseImplicit | kUseMinLod;
+inline constexpr uint16_t kUsesThatSample = kUseGradient | kUseLod | kUseImplicit | kUseMinLod | kUseMany;
 /// Those of storage images and texel buffers alone: what they reach is written.
 inline constexpr uint16_t kUsesThatWrite = kUseStore | kUseAddress;
 struct TextureSlot {
@@ -293,7 +296,7 @@ struct SamplerKey {
 };
 struct SamplerFunctions {
   const CodeSlot *gradient = nullptr, *lod = nullptr, *fetch = nullptr, *gather = nullptr, *implicit = nullptr;
-  const CodeSlot *store = nullptr, *address = nullptr, *query_lod = nullptr, *min_lod = nullptr;
+  const CodeSlot *store = nullptr, *address = nullptr, *query_lod = nullptr, *min_lod = nullptr, *many = nullptr;
 };
 
 /// The end of a packet: blend, logic op, masks, conversion, write to the tile. Reads FragmentArgs::color and live_coverage & alive.

@@ -145,6 +145,7 @@ struct TextureDescriptor {
   const CodeSlot* address;          // the same: where texels lie, for atomic operations
   const CodeSlot* query_lod;        // what sample_gradient would choose
   const CodeSlot* sample_min_lod;   // sample_gradient with a least LOD of the shader's
+  const CodeSlot* sample_many;      // sample_implicit of several coordinates
 };
 
 /// Different samplers in use at once, of a device: each has a number from 1 on, and each view a table by it of pages. With 0, no sampler,

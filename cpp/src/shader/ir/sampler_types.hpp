@@ -43,6 +43,12 @@ inline constexpr uint32_t kNoReference = 0xffc0dead;
 namespace implicit_arg {
 enum : uint32_t { descriptor, s, t, rho2, dref, layer, offset_x, offset_y, mask, count };
 }
+/// Several look-ups of one descriptor, as sample_implicit of packets of whole quads, 2D, without layers, references and offsets: `places`
+/// are s and t of each by turns, `texels` four vectors for each.
+namespace many_arg {
+enum : uint32_t { descriptor, places, texels, how_many, mask, count };
+}
+inline constexpr uint32_t kMostPlaces = 16;
 namespace lod_arg {
 enum : uint32_t { descriptor, s, t, lod, dref, layer, r, offset_x, offset_y, mask, offset_z, count };
 }
@@ -88,6 +94,11 @@ inline Type sample_implicit_type(const Ir& ir) {
   const Type f = ir.vf32;
   Type parameters[implicit_arg::count] = {ir.ptr, f, f, f, f, f, ir.i32, ir.i32, ir.i32};
   return LLVMFunctionType(sampler_result_type(ir), parameters, implicit_arg::count, 0);
+}
+
+inline Type sample_many_type(const Ir& ir) {
+  Type parameters[many_arg::count] = {ir.ptr, ir.ptr, ir.ptr, ir.i32, ir.i32};
+  return LLVMFunctionType(ir.void_type, parameters, many_arg::count, 0);
 }
 
 inline Type sample_lod_type(const Ir& ir) {
@@ -137,6 +148,10 @@ inline Value call_sampler(const Ir& ir, Type type, size_t slot_offset_B, Value* 
 
 /// The argument `mask_index` of this call may get kWithoutAlpha.
 void mark_alpha_optional(const Ir& ir, Value call, uint32_t mask_index);
+/// This call of sample_implicit may be one of many.
+void mark_one_of_many(const Ir& ir, Value call);
+/// Makes calls of sample_many of those that are marked and don't wait for each other; after the module's passes.
+void join_samples(LLVMModuleRef module);
 /// Sets it where the result's alpha is not used; after the module's passes.
 void leave_out_alpha(LLVMModuleRef module);
 

@@ -179,6 +179,7 @@ Expected<std::string> emit_object(Work& work, Tier of, LLVMTargetMachineRef mach
   // LLVM aligns the stack for vectors that it knows of before it gives out registers. Those that it spills then, as what the loop over
   // blocks keeps around the calls of samplers, would lie across two cache lines each.
   if (of == Tier::optimised && is("blocks")) add_text_attribute(function, "stackrealign");
+  if (!failed && of == Tier::optimised) join_samples(module);
   if (!failed) leave_out_alpha(module);
   if (!failed && !kX86) choose_by_bits(module);
   if (!failed && options.sve_bits) use_whole_registers(module, options.sve_bits);

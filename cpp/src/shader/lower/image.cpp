@@ -75,6 +75,7 @@ struct ImageBuilder {
   Value fixed_offset(const Operands& ops, uint32_t axis);
   Val coordinate(uint32_t id, bool projected, Value& dref);
   void sample();
+  bool may_be_one_of_many(const std::vector<Value>& arguments) const;
   void sample_implicit(const Val& c, const Operands& ops, Value layer, Value compare, bool compares);
   struct Texel {
     Value x, y, layer;
@@ -205,6 +206,13 @@ std::vector<Value> ImageBuilder::each_descriptor(Value mask, const std::vector<T
   return merged;
 }
 
+/// sample_many knows no layers, references and offsets, and finds derivatives within quads.
+bool ImageBuilder::may_be_one_of_many(const std::vector<Value>& arguments) const {
+  using namespace implicit_arg;
+  return ir.wide && ir.lanes == 16 && !ir.quick && !l.pixel_slices && type.dim == spv::Dim2D && !type.arrayed &&
+         arguments[dref] == ir.as_float(ir.ik(kNoReference)) && arguments[offset_x] == ir.c32(0) && arguments[offset_y] == ir.c32(0);
+}
+
 /// Four vectors of bits as floats. arguments[0] (descriptor) and the mask are filled in here.
 std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vector<Value> arguments, uint32_t mask_index,
                                       const std::function<void(std::vector<Value>&)>& complete) {
@@ -215,6 +223,7 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
     if (offset_B == offsetof(TextureDescriptor, sample_gradient) || offset_B == offsetof(TextureDescriptor, sample_min_lod) ||
         offset_B == offsetof(TextureDescriptor, sample_lod) || offset_B == offsetof(TextureDescriptor, sample_implicit))
       mark_alpha_optional(ir, r, mask_index);
+    if (offset_B == offsetof(TextureDescriptor, sample_implicit) && may_be_one_of_many(arguments)) mark_one_of_many(ir, r);
     std::vector<Value> texel;
     for (uint32_t k = 0; k < 4; ++k) texel.push_back(ir.extract_value(r, k));
     return texel;

@@ -7,6 +7,7 @@
 #include <cassert>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "shader/lower/context.hpp"
 #include "shader/lower/reach.hpp"
@@ -34,6 +35,34 @@ void each_instruction(const Module& m, const Reach& reach, F&& visit) {
   for (uint32_t id : m.reachable)
     for (const BasicBlock& b : m.functions.at(id).blocks)
       for (uint32_t k = b.first; k < b.end; ++k) visit(m.instructions[k], reach[k]);
+}
+
+/// The variables of a look-up's image.
+std::vector<uint32_t> images_of(const Module& m, uint32_t sampled_image) {
+  const Instruction* i = m.find(sampled_image);
+  return resource_roots(m, i && i->op == spv::OpSampledImage ? m.operand(*i, 0) : sampled_image);
+}
+
+/// Variables of which look-ups by computed derivatives may stand side by side in one block, once functions are inlined and loops written
+/// out.
+std::set<uint32_t> sampled_side_by_side(const Module& m) {
+  std::map<uint32_t, uint32_t> count;
+  for (uint32_t id : m.reachable) {
+    bool repeated = id != m.entry.function;
+    std::vector<uint32_t> images;
+    for (const BasicBlock& b : m.functions.at(id).blocks)
+      for (uint32_t k = b.first; k < b.end; ++k) {
+        const Instruction& i = m.instructions[k];
+        repeated = repeated || i.op == spv::OpLoopMerge;
+        if (i.op == spv::OpImageSampleImplicitLod)
+          for (uint32_t image : images_of(m, m.operand(i, 0))) images.push_back(image);
+      }
+    for (uint32_t image : images) count[image] += repeated ? kFewestJoinedSamples : 1;
+  }
+  std::set<uint32_t> many;
+  for (const auto& [image, n] : count)
+    if (n >= kFewestJoinedSamples) many.insert(image);
+  return many;
 }
 
 template <class F>
@@ -211,10 +240,14 @@ Expected<ResourceTable> find_resources(const ShaderModule& module, const Special
     s.writable = (storage == spv::StorageClassStorageBuffer || m.decoration(block).buffer_block) && !deco.nonwritable;
     merge(table, s);
   }
+  const std::set<uint32_t> many = quads ? sampled_side_by_side(m) : std::set<uint32_t>{};
   each_instruction(m, reach, [&](const Instruction& i, Runs runs) {
     const uint32_t first = m.operand(i, 0);
     switch (i.op) {
       case spv::OpImageSampleImplicitLod:
+        if (takes_rho_squared(m, i) && std::ranges::any_of(images_of(m, first), [&](uint32_t image) { return many.contains(image); }))
+          builder.use(first, runs, kUseMany, sampling_of(m, i));
+        [[fallthrough]];
       case spv::OpImageSampleDrefImplicitLod:
       case spv::OpImageSampleProjImplicitLod:
       case spv::OpImageSampleProjDrefImplicitLod:

@@ -535,6 +535,9 @@ Expected<SamplerFunctions> compile_null_sampler(Jit& jit) {
     *operation.slot = *code;
   }
   functions.min_lod = functions.gradient;  // one argument more, which it does not look at either
+  Expected<const CodeSlot*> many = compile_many_one_by_one(jit);
+  if (!many) return many.error();
+  functions.many = *many;
   return functions;
 }
 
@@ -578,9 +581,10 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
                        {kUseStore, store_type, &SamplerFunctionBuilder::store, &functions.store},
                        {kUseAddress, address_type, &SamplerFunctionBuilder::address, &functions.address},
                        {kUseQueryLod, sample_gradient_type, &SamplerFunctionBuilder::query_lod, &functions.query_lod},
-                       {kUseMinLod, sample_min_lod_type, &SamplerFunctionBuilder::min_lod, &functions.min_lod}};
+                       {kUseMinLod, sample_min_lod_type, &SamplerFunctionBuilder::min_lod, &functions.min_lod},
+                       {kUseMany, sample_many_type, &SamplerFunctionBuilder::many, &functions.many}};
   for (const Use& u : table) {
-    if (!(uses & u.use)) continue;
+    if (!(uses & u.use) || (u.use == kUseMany && (lanes != 16 || !filters_many(*plan)))) continue;
     Expected<const CodeSlot*> function = make(u.use, u.type, u.emit);
     if (!function) return function.error();
     *u.slot = *function;

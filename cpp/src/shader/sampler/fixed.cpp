@@ -270,6 +270,16 @@ std::pair<Rows, FixedPosition> load_rows(const SamplerContext& c, const FixedLev
 
 }  // namespace
 
+FixedPlace place_fixed_in_window(const SamplerContext& c, const FixedLevel& level, Value s, Value t) {
+  const FixedPosition at = position_in(c, level, s, t, false);
+  return {at.u, at.v};
+}
+
+Value pairs_of_window(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows) {
+  const std::array<Value, 2> halves = window_pairs(ir, w, rows, pair_order(ir));
+  return joined(ir, {halves[0], halves[1]});
+}
+
 FixedLevel load_fixed_level(const SamplerContext& c, Value level) {
   const Ir& ir = c.ir;
   assert(Ir::element_of(Ir::type_of(level)) == ir.i32 && (Ir::lanes_of(level) == 1 || !c.layer));
@@ -324,9 +334,13 @@ FixedWeight other_weight(const Ir& ir, const FixedWeight& weight) {
 
 FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
                          const FixedSum* sum) {
-  const Ir& ir = c.ir;
   const auto [rows, at] = load_rows(c, level, s, t);
-  Value u = at.u, v = at.v;
+  return sum_of_rows(c, rows.top, rows.bottom, at.u, at.v, weight, sum);
+}
+
+FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, Value u, Value v, const FixedWeight& weight,
+                     const FixedSum* sum) {
+  const Ir& ir = c.ir;
   // (L, 0) - (h, h) = (L - h, -h), and the second without its sign.
   Value h = multiply_high(ir, weight.both, twice(ir, u)), difference = ir.sub(words_of(ir, weight.low), h);
   Value columns = ir.call_intrinsic("llvm.abs", {Ir::type_of(difference)}, {difference, ir.c1(false)});
@@ -354,7 +368,7 @@ FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value
       Type type = Ir::vec(ir.i8, static_cast<uint32_t>(n));
       return ir.bitcast(ir.shuffle(ir.bitcast(row, type), Ir::zero(type), bytes), Ir::vec(ir.i16, 4 * ir.lanes));
     };
-    Value of_top = multiply_pairs(ir, to_words(rows.top), top_weight), of_bottom = multiply_pairs(ir, to_words(rows.bottom), bottom_weight);
+    Value of_top = multiply_pairs(ir, to_words(top_row), top_weight), of_bottom = multiply_pairs(ir, to_words(bottom_row), bottom_weight);
     result.pair[pair] = ir.add(sum ? ir.add(sum->pair[pair], of_top) : of_top, of_bottom);
   }
   return result;

@@ -18,6 +18,7 @@ class SamplerFunctionBuilder {
   void gradient();
   void min_lod();
   void implicit();
+  void many();
   void lod();
   void fetch();
   void gather();
@@ -49,6 +50,8 @@ class SamplerFunctionBuilder {
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
+  std::array<Value, 4> filter_place(const TexelWindow& w, WindowRows rows, const AxisPosition& x, const AxisPosition& y, Value follow,
+                                    Block otherwise);
   void sample_planes(Value s, Value t, Value magnified);
   void four_of_face(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, LevelFilter filter);

@@ -93,14 +93,6 @@ void prefetch_rows(const SamplerContext& c, const std::vector<Value>& at, Value 
   ask(below);
 }
 
-void prefetch_window(const Ir& ir, const WindowRows& rows) {
-  constexpr uint64_t kAhead_B = 256;
-  const auto ask = [&](Value address) {
-    ir.call_intrinsic("llvm.prefetch", {ir.ptr}, {ir.offset(address, kAhead_B), ir.c32(0), ir.c32(3), ir.c32(1)});
-  };
-  for (Value row : rows.upper_at) ask(row);
-}
-
 struct FourTexels {
   std::array<Texel, 2> top, bottom;
 };
@@ -183,6 +175,16 @@ std::vector<Value> filter_lanes(const SamplerContext& c, const Level& level, con
   return needed(c.plan, components);
 }
 
+}  // namespace
+
+void prefetch_window(const Ir& ir, const WindowRows& rows) {
+  constexpr uint64_t kAhead_B = 256;
+  const auto ask = [&](Value address) {
+    ir.call_intrinsic("llvm.prefetch", {ir.ptr}, {ir.offset(address, kAhead_B), ir.c32(0), ir.c32(3), ir.c32(1)});
+  };
+  for (Value row : rows.upper_at) ask(row);
+}
+
 /// Rows of pixels, components side by side, as conversion leaves them.
 std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy, bool follow) {
   const Ir& ir = c.ir;
@@ -195,8 +197,6 @@ std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w
   }
   return result;
 }
-
-}  // namespace
 
 TexelValues filter_halves(const SamplerContext& c, const Level& level, Value s, Value t) {
   const Ir& ir = c.ir;

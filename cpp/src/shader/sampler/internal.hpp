@@ -178,6 +178,7 @@ TexelWindow find_window(const SamplerContext& c, const WindowLevel& level, Value
 /// Addresses alone.
 WindowRows find_rows(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w);
 WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w, uint32_t reach);
+void load_rows_of_window(const SamplerContext& c, WindowRows& rows, uint32_t reach);
 /// Words of each lane in FourWords' order; the first alone where there is no lower row.
 std::array<Value, 4> window_words(const Ir& ir, const TexelWindow& w, const WindowRows& rows);
 /// Both words of each lane's texel, where rows are of 64 bits.
@@ -234,8 +235,16 @@ TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b,
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
 
+// -- several look-ups at once (many.cpp)
+bool filters_many(const SamplerPlan& plan);
+/// By calls of sample_implicit, one after the other.
+Expected<const CodeSlot*> compile_many_one_by_one(Jit& jit);
+
 // -- filters of four halves (halves.cpp)
 bool filters_halves(const SamplerPlan& plan);
+/// Of a window, its rows of pixels: components side by side.
+std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy, bool follow);
+void prefetch_window(const Ir& ir, const WindowRows& rows);
 /// One level, its four texels mixed.
 TexelValues filter_halves(const SamplerContext& c, const Level& level, Value s, Value t);
 
@@ -267,6 +276,14 @@ FixedWeight other_weight(const Ir& ir, const FixedWeight& weight);  // kFixedOne
 /// The level's four texels times their weights, added to `sum` (null: 0).
 FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
                          const FixedSum* sum);
+/// The same of texels that are loaded, pairs of each lane.
+FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, Value u, Value v, const FixedWeight& weight,
+                     const FixedSum* sum);
+struct FixedPlace {
+  Value u, v;  // 16 and 16 bits
+};
+FixedPlace place_fixed_in_window(const SamplerContext& c, const FixedLevel& level, Value s, Value t);
+Value pairs_of_window(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows);
 /// A component's codes times kFixedOne, f32.
 Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component);
 

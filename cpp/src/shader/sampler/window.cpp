@@ -101,11 +101,10 @@ WindowRows find_rows(const SamplerContext& c, const WindowLevel& level, const Te
   return rows;
 }
 
-WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w, uint32_t reach) {
+void load_rows_of_window(const SamplerContext& c, WindowRows& rows, uint32_t reach) {
   const Ir& ir = c.ir;
   const uint32_t B = c.plan.texel_B;
   const Type element = B == 1 ? ir.i8 : B == 2 ? ir.i16 : B == 4 ? ir.i32 : ir.i64, type = Ir::vec(element, kWindowColumns);
-  WindowRows rows = find_rows(c, level, w);
   const auto load = [&](Value from) {
     Value v = ir.load(type, from, std::min(B, 4u));
     return B < 4 ? ir.zext(v, ir.i32) : v;
@@ -114,6 +113,11 @@ WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const 
     rows.upper[row] = load(rows.upper_at[row]);
     if (reach) rows.lower[row] = load(ir.offset(rows.upper_at[row], rows.pitch_B));
   }
+}
+
+WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w, uint32_t reach) {
+  WindowRows rows = find_rows(c, level, w);
+  load_rows_of_window(c, rows, reach);
   return rows;
 }
 
