@@ -152,17 +152,18 @@ void main() {
   p.DestroyShaderModule(p.device, module, nullptr);
 }
 
-void one_global_priority() {
+void global_priorities() {
   Program p;
   const float priority = 1;
-  for (const VkQueueGlobalPriorityKHR wanted : {VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR, VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR}) {
+  for (const VkQueueGlobalPriorityKHR wanted :
+       {VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR, VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR, VK_QUEUE_GLOBAL_PRIORITY_HIGH_KHR}) {
     const VkDeviceQueueGlobalPriorityCreateInfoKHR global{VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR, nullptr, wanted};
     const VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, &global, 0, 0, 1, &priority};
     const char* extension = "VK_KHR_global_priority";
     const VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, nullptr, 0, 1, &queue, 0, nullptr, 1, &extension, nullptr};
     VkDevice device = nullptr;
-    const bool medium = wanted == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
-    CHECK(p.CreateDevice(p.physical_device, &info, nullptr, &device) == (medium ? VK_SUCCESS : VK_ERROR_NOT_PERMITTED_KHR));
+    const bool listed = wanted <= VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+    CHECK(p.CreateDevice(p.physical_device, &info, nullptr, &device) == (listed ? VK_SUCCESS : VK_ERROR_NOT_PERMITTED_KHR));
     if (device) p.DestroyDevice(device, nullptr);
   }
   CHECK(p.heard("globalPriority is 512"));
@@ -172,7 +173,8 @@ void one_global_priority() {
   VkQueueFamilyProperties2 family{VK_STRUCTURE_TYPE_QUEUE_FAMILY_PROPERTIES_2, &all, {}};
   uint32_t one = 1;
   query(p.physical_device, &one, &family);
-  CHECK(all.priorityCount == 1 && all.priorities[0] == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
+  CHECK(all.priorityCount == 2 && all.priorities[0] == VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR);
+  CHECK(all.priorities[1] == VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR);
 }
 
 /// Feature, stages, and a table whose every row is whole: no row twice, no floats that saturate.
@@ -209,7 +211,7 @@ void cooperative_matrices_are_listed() {
 int main() {
   cooperative_matrices_are_listed();
   subgroups_are_of_four();
-  one_global_priority();
+  global_priorities();
   numbers_of_other_widths();
   dispatches_of_all_kinds();
   wrong_use_is_an_error_that_names_it();

@@ -120,10 +120,12 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
     const VkDeviceQueueCreateInfo& queue = pCreateInfo->pQueueCreateInfos[i];
     using Priority = VkDeviceQueueGlobalPriorityCreateInfoKHR;
     const auto* priority = find_next<Priority>(queue.pNext, VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR);
-    if (priority && given(priority->globalPriority) != VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR)
+    // One queue has nobody to stand back for: low is as medium.
+    if (priority && given(priority->globalPriority) != VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR &&
+        given(priority->globalPriority) != VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR)
       return fail(instance, VK_ERROR_NOT_PERMITTED_KHR,
                   "device: globalPriority is " + std::to_string(given(priority->globalPriority)) +
-                      "; VK_QUEUE_GLOBAL_PRIORITY_MEDIUM alone is there");
+                      "; VK_QUEUE_GLOBAL_PRIORITY_LOW and _MEDIUM are there");
     if (queue.queueFamilyIndex != 0 || queue.queueCount > 1)
       return fail(instance, VK_ERROR_INITIALIZATION_FAILED,
                   "device: pQueueCreateInfos[" + std::to_string(i) + "] asks for " + std::to_string(queue.queueCount) +

@@ -116,7 +116,8 @@ void VKAPI_CALL GetPhysicalDeviceQueueFamilyProperties2(VkPhysicalDevice, uint32
     out.queueFamilyProperties = capabilities().queue_family;
     using Priorities = VkQueueFamilyGlobalPriorityPropertiesKHR;
     if (auto* all = find_next<Priorities>(out.pNext, VK_STRUCTURE_TYPE_QUEUE_FAMILY_GLOBAL_PRIORITY_PROPERTIES_KHR))
-      all->priorityCount = 1, all->priorities[0] = VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
+      all->priorityCount = 2, all->priorities[0] = VK_QUEUE_GLOBAL_PRIORITY_LOW_KHR,
+      all->priorities[1] = VK_QUEUE_GLOBAL_PRIORITY_MEDIUM_KHR;
   });
 }
 
