@@ -188,7 +188,7 @@ test-checked: sanitize-build ## the same with every load and store of generated 
 
 # --- ThreadSanitizer over C++ tests in which threads meet; LLVM, glslang and SPIRV-Tools are not instrumented, nor is generated code
 TSAN := build/threads
-TSAN_TESTS ?= thread_pool|recordings.*|feedback|programs|object_cache|module_record|jit|descriptor_.*|compute|child_process|geometry_assembly|vulkan_.*
+TSAN_TESTS ?= thread_pool|addresses|fork_mutex|recordings.*|feedback|programs|object_cache|module_record|jit|descriptor_.*|compute|child_process|geometry_assembly|vulkan_.*
 test-tsan: system ## C++ tests in which threads meet (TSAN_TESTS) under ThreadSanitizer; what it can't see: cpp/cmake/thread_sanitizer.txt
 	cmake -S . -B $(TSAN) -G Ninja -DCMAKE_BUILD_TYPE=Release -DTILEGPU_SANITIZE_THREADS=ON -DTILEGPU_PYTHON=OFF
 	cmake --build $(TSAN)

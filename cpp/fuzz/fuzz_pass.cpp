@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "common/bench.hpp"
+#include "common/panels.hpp"
 #include "common/pass_model.hpp"
 
 using namespace tilegpu;
@@ -67,6 +68,7 @@ struct Scene {
   uint32_t width = 1, height = 1, views = 1;
   VkSampleCountFlagBits samples = VK_SAMPLE_COUNT_1_BIT;
   bool plain = false;   ///< opaque, tested and written: then much is hidden
+  bool panels = false;  ///< rectangles of two triangles, blended or with holes, as interfaces are drawn: the tile phase joins such
   bool blocks = false;  ///< plain, and rectangles whose sides lie within a pixel of blocks of 4x4: bounds of blocks are met there
   std::vector<Target> colors;
   Target depth{};
@@ -108,8 +110,13 @@ struct Scene {
 
   void choose_images() {
     width = 1 + c.below(70), height = 1 + c.below(50), views = c.seldom(6) ? 2 : 1, samples = c.of(kSamples);
-    plain = c.seldom(3);
+    const uint8_t kind = c.byte();
+    plain = kind % 3 == 2, panels = kind % 6 == 1;
     blocks = plain && c.coin();
+    if (panels) {
+      width = std::max(width, 24u), height = std::max(height, 24u);
+      if (kind & 64) samples = VK_SAMPLE_COUNT_1_BIT;
+    }
     if (blocks) {
       constexpr VkSampleCountFlagBits kSeveral[] = {VK_SAMPLE_COUNT_2_BIT, VK_SAMPLE_COUNT_4_BIT, VK_SAMPLE_COUNT_4_BIT,
                                                     VK_SAMPLE_COUNT_8_BIT};
@@ -120,6 +127,7 @@ struct Scene {
     depth.format = c.of(kDepths);
     if (colors.empty() && !depth.format.name) depth.format = kDepths[0];
     if (plain && !has_depth(depth.format.format)) depth.format = kDepths[c.below(5)];
+    if (panels && colors.empty()) colors.resize(1);
     for (Target& t : colors) {
       t.format = c.of(kColors), names.push_back(t.format.name), t.view = image(t.format.format, samples);
       if (samples > 1 && c.coin()) t.resolve = image(t.format.format, VK_SAMPLE_COUNT_1_BIT);
@@ -194,7 +202,7 @@ struct Scene {
     info.vertex_bindings = {{{0, sizeof(FlatVertex), VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
     info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
     info.topology = c.of(kTopologies), info.primitive_restart = c.coin();
-    if (blocks) info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    if (blocks || panels) info.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
     if (has_depth(depth.format.format)) info.depth_format = depth.format.format;
     if (has_stencil(depth.format.format)) info.stencil_format = depth.format.format;
     raster_state(info);
@@ -215,7 +223,13 @@ struct Scene {
                                      Fragment::early_holes, Fragment::mask,  Fragment::depth};
       fragment = blocks ? Fragment::plain : c.of(kKills);
     }
-    if (c.seldom(4)) discard_rectangles(info.discard_rectangles);
+    if (panels) {
+      constexpr Fragment kBlended[] = {Fragment::plain, Fragment::smooth, Fragment::smooth, Fragment::holes, Fragment::facing};
+      fragment = c.of(kBlended);
+      if (!c.seldom(4)) info.multisample = {.samples = samples}, info.depth_stencil = {};
+      if (fragment == Fragment::smooth) info.multisample.alpha_to_coverage = false;
+    }
+    if (c.seldom(panels ? 8 : 4)) discard_rectangles(info.discard_rectangles);
     const Ptr<ShaderModule> vertex = fuzz::own_shader(fuzz::flat_vertex_text(fragment, views > 1), VK_SHADER_STAGE_VERTEX_BIT);
     const Ptr<ShaderModule> shader = fuzz::own_shader(fuzz::flat_fragment_text(fragment, names), VK_SHADER_STAGE_FRAGMENT_BIT);
     if (!vertex || !shader) fuzz::finding("a shader of the fuzzer's own does not compile: " + fuzz::flat_fragment_text(fragment, names));
@@ -390,8 +404,9 @@ struct Scene {
       if (c.coin()) std::swap(d.viewport.minDepth, d.viewport.maxDepth);
     }
     d.scissor = c.seldom(3) ? rect({{0, 0}, {width, height}}) : VkRect2D{{0, 0}, {width, height}};
-    const bool indexed = !blocks && c.seldom(3);
-    d.vertices = vertices(d.viewport, made, indexed);
+    const bool indexed = !blocks && !panels && c.seldom(3);
+    d.vertices =
+        panels ? fuzz::flat_panels(c, d.viewport, {width, height}, made.fragment == Fragment::smooth) : vertices(d.viewport, made, indexed);
     tell(made), tell("\n    scissor"), tell(d.scissor),
         tell(", viewport %g %g %g %g, %g to %g, %zu vertices", d.viewport.x, d.viewport.y, d.viewport.width, d.viewport.height,
              d.viewport.minDepth, d.viewport.maxDepth, d.vertices.size());

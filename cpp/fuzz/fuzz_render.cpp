@@ -5,9 +5,11 @@
 // bit of an attachment, a resolve, a count of samples or a buffer that differs, or a pass that one device alone refuses. What the right
 // picture is, `tests/test_framebuffer_model.py` asks.
 #include <algorithm>
+#include <cassert>
 
 #include "common/bench.hpp"
 #include "common/dynamic_states.hpp"
+#include "common/panels.hpp"
 #include "common/render_stages.hpp"
 
 using namespace tilegpu;
@@ -123,13 +125,28 @@ void make_plain(fuzz::Choices& c, GraphicsPipelineCreateInfo& info) {
   info.depth_stencil.depth_compare = c.of(kOrders);
 }
 
+/// As interfaces are drawn: no tests most often, blended.
+void make_flat(fuzz::Choices& c, GraphicsPipelineCreateInfo& info) {
+  const uint8_t ways = c.byte();
+  if (ways & 3) info.rasterization = {}, info.multisample = {.samples = info.multisample.samples}, info.depth_stencil = {};
+  if ((ways & 12) == 0) return;
+  for (size_t k = 0; k < info.blend.attachments.size(); k++) {
+    VkPipelineColorBlendAttachmentState& a = info.blend.attachments[k];
+    if (info.color_formats[k] == VK_FORMAT_UNDEFINED || is_integer(info.color_formats[k]) || a.blendEnable) continue;
+    a.blendEnable = true;
+    a.srcColorBlendFactor = a.srcAlphaBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA;
+    a.dstColorBlendFactor = a.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+  }
+}
+
 GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkFormat>& colors, VkFormat depth,
-                                         VkSampleCountFlagBits samples, bool plain) {
+                                         VkSampleCountFlagBits samples, bool plain, bool is_flat) {
+  assert(!(plain && is_flat));
   GraphicsPipelineCreateInfo info;
   info.label = "p", info.color_formats = colors;
   info.vertex_bindings = {{{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX}, 1}};
   info.vertex_attributes = {{0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 0}, {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, 16}};
-  info.topology = plain ? VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST : c.of(kTopologies);
+  info.topology = plain || is_flat ? VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST : c.of(kTopologies);
   info.stages = fuzz::render_stages(c, colors, samples, plain, info.topology);
   info.primitive_restart = c.coin() && info.topology != VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
   raster_state(c, info);
@@ -159,7 +176,30 @@ GraphicsPipelineCreateInfo pipeline_info(fuzz::Choices& c, const std::vector<VkF
   blend_state(c, colors, info);
   if (c.seldom(8) && !colors.empty()) info.color_formats[c.below(static_cast<uint32_t>(colors.size()))] = VK_FORMAT_UNDEFINED;
   if (plain) make_plain(c, info);
+  if (is_flat) make_flat(c, info);
   return info;
+}
+
+/// Upright rectangles, also with perspective's divisor.
+std::vector<Vertex> panels(fuzz::Choices& c) {
+  std::vector<Vertex> all;
+  for (uint32_t count = 1 + c.below(6); count; count--) {
+    const fuzz::Panel panel(c);
+    const float x = c.unit() * 2.2f - 1.2f, y = c.unit() * 2.2f - 1.2f, right = 0.3f + c.unit(), lower = 0.3f + c.unit();
+    const float z = c.unit() * 1.1f - 0.05f, w = c.seldom(4) ? 0.5f + c.unit() : 1.0f;
+    const uint32_t base = c.byte();
+    for (uint32_t k = 0; k < fuzz::Panel::kVertices; k++) {
+      const fuzz::PanelVertex at = panel.vertex(k);
+      const float px = x + (at.right ? right : 0) + at.moved_x * 0.004f, py = y + (at.lower ? lower : 0) + at.moved_y * 0.004f;
+      Vertex v{{px * w, py * w, (z + (at.deeper ? 0.03f : 0)) * w, w}, {}};
+      for (uint32_t i = 0; i < 4; i++) {
+        v.color[i] = static_cast<float>(base * (i + 3) % 120) / 255.0f + static_cast<float>(panel.step(i, at)) * 0.07f;
+        if (at.recoloured == i) v.color[i] += 0.05f;
+      }
+      all.push_back(v);
+    }
+  }
+  return all;
 }
 
 std::vector<Vertex> vertices(fuzz::Choices& c) {
@@ -227,7 +267,8 @@ struct Scene {
   VkFormat depth;
   std::vector<Ptr<ImageView>> color_views, resolves;
   Ptr<ImageView> depth_view, depth_resolve;
-  bool plain;
+  bool plain;    ///< opaque, and tested
+  bool is_flat;  ///< rectangles, blended or with holes
   Ptr<QueryPool> queries = std::make_shared<QueryPool>(QueryType::occlusion, 8);
   Result result;
 
@@ -241,7 +282,10 @@ struct Scene {
     colors.resize(c.below(3) + (c.seldom(8) ? 2 : 0));
     for (VkFormat& f : colors) f = c.of(kColors);
     depth = c.of(kDepths);
-    plain = c.coin();
+    const uint8_t kind = c.byte();
+    plain = kind & 1, is_flat = (kind & 7) == 2;
+    if (is_flat && kind & 8) samples = VK_SAMPLE_COUNT_1_BIT, depth = VK_FORMAT_UNDEFINED;
+    if (is_flat && colors.empty()) colors.push_back(c.of(kColors));
     if (colors.empty() && depth == VK_FORMAT_UNDEFINED) depth = VK_FORMAT_D32_SFLOAT;
     for (VkFormat f : colors) {
       color_views.push_back(f ? image(f, samples) : nullptr);
@@ -330,12 +374,12 @@ struct Scene {
       cb.set_viewport(viewport);
     }
     if (!plain && c.seldom(3)) cb.set_scissor(rect(width_px, height_px));
-    const std::vector<Vertex> all = vertices(c);
+    const std::vector<Vertex> all = is_flat ? panels(c) : vertices(c);
     const uint32_t count = static_cast<uint32_t>(all.size()), instances = 1 + c.below(3);
     const Ptr<Buffer> buffer = fuzz::patterned_buffer(all.size() * sizeof(Vertex), VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);
     std::memcpy(buffer->data(), all.data(), all.size() * sizeof(Vertex));
     cb.bind_vertex_buffer(0, buffer, 0);
-    if (!c.seldom(3)) {
+    if (is_flat || !c.seldom(3)) {
       check(cb.draw(count, instances, 0, c.below(3)));
       return;
     }
@@ -369,7 +413,7 @@ struct Scene {
   void run() {
     std::vector<Made> pipelines;
     for (uint32_t k = 0, count = 1 + c.below(3); k < count; k++) {
-      GraphicsPipelineCreateInfo info = pipeline_info(c, colors, depth, samples, plain);
+      GraphicsPipelineCreateInfo info = pipeline_info(c, colors, depth, samples, plain, is_flat);
       const GraphicsState wanted = info;
       fuzz::leave_open(how.open >> k, info);
       auto made = device->create_pipeline(info);

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "check.hpp"
 #include "device/device_state.hpp"
@@ -242,6 +245,32 @@ void memory_that_an_image_shares() {
   CHECK(resource::content_version(*image, all) != before && at<uint32_t>(*to) == 1);
 }
 
+/// One thread asks for addresses while another one looks whether there are any, as a capture does, and two devices ask for one buffer's.
+/// What is wrong here is for ThreadSanitizer to see, and an address on each of both devices.
+void threads_ask_at_once() {
+  const Ptr<Device> device = make_device(), other = make_device();
+  std::vector<Ptr<Buffer>> buffers;
+  for (int k = 0; k < 200; k++) buffers.push_back(bound(64));
+  std::atomic<bool> go = false;
+  std::vector<uint64_t> here(buffers.size()), there(buffers.size());
+  const auto ask = [&](const Ptr<Device>& of, std::vector<uint64_t>& found) {
+    while (!go) std::this_thread::yield();
+    for (size_t k = 0; k < buffers.size(); k++)
+      if (auto address = of->buffer_address(buffers[k]); address) found[k] = *address;
+  };
+  std::thread first(ask, std::cref(device), std::ref(here)), second(ask, std::cref(other), std::ref(there));
+  uint64_t seen = 0;
+  go = true;
+  for (int round = 0; round < 50; round++)
+    for (const Ptr<Buffer>& buffer : buffers) seen |= resource::AddressSpace::address_of(*buffer) | buffer->device_address();
+  first.join(), second.join();
+  for (size_t k = 0; k < buffers.size(); k++) {
+    CHECK((here[k] != 0) != (there[k] != 0));
+    CHECK(buffers[k]->device_address() == (here[k] | there[k]));
+  }
+  CHECK(seen != 0);
+}
+
 }  // namespace
 
 int main() {
@@ -253,5 +282,6 @@ int main() {
   captures();
   captures_of_what_was_destroyed();
   memory_that_an_image_shares();
+  threads_ask_at_once();
   return tilegpu::test::finish("addresses");
 }

@@ -20,9 +20,10 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import numpy as np  # noqa: E402
+from tests.shader_fuzz.compare import assembled  # noqa: E402
+from tests.shader_fuzz.kernels import Kernel  # noqa: E402
 from tests.shader_fuzz.program import Generator  # noqa: E402
 
-import spirv  # noqa: E402
 from gltf_documents import png  # noqa: E402
 
 STAGES = {".vert": "vertex", ".frag": "fragment", ".comp": "compute", ".geom": "geometry", ".tesc": "control", ".tese": "evaluation"}
@@ -252,9 +253,8 @@ def make_shaders(folder: Path) -> None:
         elif len(module) <= 16 << 10:
             put(folder, "spirv", f"{name}.spv", module)
     for seed in range(1, PROGRAMS + 1):
-        program = Generator(seed, 4 + seed % 8).program()
-        vulkan = "vulkan1.1" if program.version == "1.3" else "vulkan1.2"
-        module = spirv.assemble(program.text, version=program.version, vulkan=vulkan)
+        program = (Generator(seed, 4 + seed % 8) if seed % 6 else Kernel(seed, 4)).program()
+        module = assembled(program)
         if len(module) <= 20 << 10:
             put(folder, "spirv", f"program-{seed}.spv", module)
 

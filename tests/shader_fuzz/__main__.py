@@ -71,7 +71,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1 << 40)
     parser.add_argument("--step", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--size", type=int, default=0, help="of programs; without it any")
-    parser.add_argument("--stage", default="")
+    parser.add_argument("--stage", default="", help="compute, fragment, vertex, geometry; kernel and table: those alone")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--thorough", action="store_true", help="every number of lanes by both kinds of code, also through spirv-opt")
     parser.add_argument("--no-shrink", action="store_true")

@@ -174,6 +174,14 @@ class Generator(Specials):
             self.end_function()
         return f
 
+    def helpers(self) -> list[Function]:
+        """Those that others may call, which may call those before."""
+        made = []
+        for k in range(self.rng.choice([0, 0, 1, 2])):
+            made.append(self.helper(f"f{k}"))
+            self.callable = [*self.callable, made[-1]]
+        return made
+
     def environment(self, count: int) -> None:
         """Variables that change as the program runs."""
         assert self.at is not None
@@ -316,11 +324,8 @@ class Generator(Specials):
         self.plan()
         self.declare()
         self.callable: list[Function] = []
-        functions = []
         self.uniforms = [self.d.constant("u32", 2)]
-        for k in range(self.rng.choice([0, 0, 1, 2])):
-            functions.append(self.helper(f"f{k}"))
-            self.callable = [*self.callable, functions[-1]]
+        functions = self.helpers()
         body = Function("body", "void", [], kills=self.stage == "fragment" and self.rng.random() < 0.5)
         self.start(body)
         self.roots = list(self.module_roots)

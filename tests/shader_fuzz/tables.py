@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from tests.shader_fuzz.flow import Function
 from tests.shader_fuzz.functions import Functions
+from tests.shader_fuzz.kernels import Kernel
 from tests.shader_fuzz.palette import FLOATS, INTEGERS, bits, extent_B, placed, shape
 from tests.shader_fuzz.program import BUFFERS, Generator, Program
 from tests.shader_fuzz.specials import SHARED_ATOMICS
@@ -300,9 +301,13 @@ class Table(Functions, Generator):
 
 
 def any_program(seed: int, size: int = 0, stage: str = "") -> Program:
-    """What a seed stands for when programs are tried until the time is over: tables, somewhat fewer programs with control flow."""
+    """What a seed stands for when programs are tried until the time is over: tables, somewhat fewer programs with control flow, and one
+    of eight a kernel of short loops."""
     rng = random.Random(seed * 31 + 7)
-    if not stage and rng.random() < 0.55:
+    kind = stage or ("table" if rng.random() < 0.55 else "")
+    if kind == "kernel" or (not stage and random.Random(seed * 37 + 3).random() < 0.12):
+        return Kernel(seed, size or rng.choice((3, 5, 8))).program()
+    if kind == "table":
         return Table(seed, size or rng.choice((30, 60))).program()
     return Generator(seed, size or rng.choice((8, 14, 20, 30)), stage).program()
 

@@ -3,6 +3,9 @@
 // Source: Vulkan specification, chapters "Memory Allocation", "Resource Creation", "Samplers".
 #pragma once
 
+#include <atomic>
+#include <functional>
+
 #include "tilegpu/types.hpp"
 
 namespace tilegpu {
@@ -100,7 +103,8 @@ class TILEGPU_API Buffer {
   Ptr<DeviceMemory> memory_;
   uint64_t memory_offset_B_ = 0;
   uint8_t* data_ = nullptr;
-  std::shared_ptr<resource::AddressLease> address_;
+  std::shared_ptr<resource::AddressLease> address_;      // whose thread set lease_
+  std::atomic<resource::AddressLease*> lease_{nullptr};  // the same, for any thread
 };
 
 struct BufferViewCreateInfo {
@@ -294,7 +298,8 @@ struct SamplerCreateInfo {
 
 class TILEGPU_API Sampler {
  public:
-  static Expected<Ptr<Sampler>> create(const SamplerCreateInfo& info);
+  /// `tolerate`: as DeviceCreateInfo::tolerate.
+  static Expected<Ptr<Sampler>> create(const SamplerCreateInfo& info, const std::function<void(const std::string&)>& tolerate = {});
   const SamplerCreateInfo& info() const { return info_; }
 
  private:

@@ -65,11 +65,14 @@ Expected<uint64_t> AddressSpace::assign(const Ptr<Buffer>& buffer, uint64_t want
   if (buffer->info().usage && !(buffer->info().usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT))
     return field_error(name, "usage", "one without shader_device_address", "one with shader_device_address",
                        "create the buffer with it too");
+  const auto elsewhere = [&] {
+    return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + " has an address on another device; create a buffer for each device"};
+  };
+  std::shared_ptr<AddressLease> made;  // before the lock, which its end takes
   std::lock_guard lock(mutex_);
-  if (buffer->address_) {
-    if (buffer->address_->space.get() != this)
-      return Error{VK_ERROR_VALIDATION_FAILED_EXT, name + " has an address on another device; create a buffer for each device"};
-    const uint64_t address = buffer->address_->address();
+  if (const AddressLease* lease = buffer->lease_.load(std::memory_order_acquire)) {
+    if (lease->space.get() != this) return elsewhere();
+    const uint64_t address = lease->address();
     if (!wanted || wanted == address) return address;
     return field_error(name, "address", hexadecimal(wanted), "its own, " + hexadecimal(address), "want an address before it has one",
                        VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
@@ -93,7 +96,10 @@ Expected<uint64_t> AddressSpace::assign(const Ptr<Buffer>& buffer, uint64_t want
     given.number = ++numbers_;
   }
   ranges_ = nullptr;
-  buffer->address_ = std::make_shared<AddressLease>(shared_from_this(), window);
+  made = std::make_shared<AddressLease>(shared_from_this(), window);
+  AddressLease* none = nullptr;  // another device may be asked at the same time, under another lock
+  if (!buffer->lease_.compare_exchange_strong(none, made.get(), std::memory_order_acq_rel)) return elsewhere();
+  buffer->address_ = std::move(made);
   return buffer->address_->address();
 }
 
@@ -106,13 +112,14 @@ void AddressSpace::bound(uint64_t window, const Ptr<DeviceMemory>& memory, uint8
 }
 
 uint64_t AddressSpace::address_of(const Buffer& buffer) {
-  if (!buffer.address_) return 0;
-  std::lock_guard lock(buffer.address_->space->mutex_);
-  return buffer.address_->ended ? 0 : buffer.address_->address();
+  const AddressLease* lease = buffer.lease_.load(std::memory_order_acquire);
+  if (!lease) return 0;
+  std::lock_guard lock(lease->space->mutex_);
+  return lease->ended ? 0 : lease->address();
 }
 
 void AddressSpace::give_up(const Buffer& buffer) {
-  if (buffer.address_) buffer.address_->space->release(*buffer.address_);
+  if (AddressLease* lease = buffer.lease_.load(std::memory_order_acquire)) lease->space->release(*lease);
 }
 
 void AddressSpace::release(AddressLease& lease) {

@@ -82,8 +82,8 @@ class AddressSpace : public std::enable_shared_from_this<AddressSpace> {
   Ptr<const AddressRanges> current_;  // of the execution
 };
 
-/// What a buffer holds once it has an address. From then on the buffer's pointer to it never changes, so that any thread may read it that
-/// comes after the first one that asked for the address.
+/// What a buffer holds once it has an address. From then on the buffer's pointer to it never changes; any thread may read it at any time,
+/// also while the first one asks for the address.
 struct AddressLease {
   std::shared_ptr<AddressSpace> space;
   uint64_t window = 0;

@@ -267,10 +267,14 @@ Status Buffer::bind(Ptr<DeviceMemory> memory, uint64_t offset_B) {
   data_ = memory->data_ + offset_B;
   memory_offset_B_ = offset_B;
   memory_ = std::move(memory);
-  if (address_) address_->space->bound(address_->window, memory_, data_, memory_offset_B_);
+  if (const resource::AddressLease* lease = lease_.load(std::memory_order_acquire))
+    lease->space->bound(lease->window, memory_, data_, memory_offset_B_);
   return Ok{};
 }
 
-uint64_t Buffer::device_address() const { return address_ ? address_->address() : 0; }
+uint64_t Buffer::device_address() const {
+  const resource::AddressLease* lease = lease_.load(std::memory_order_acquire);
+  return lease ? lease->address() : 0;
+}
 
 }  // namespace tilegpu
