@@ -132,7 +132,7 @@ VkResult VKAPI_CALL CreateDevice(VkPhysicalDevice physicalDevice, const VkDevice
                       " queues of family " + std::to_string(queue.queueFamilyIndex) + "; there is one, of family 0");
   }
   DeviceCreateInfo info = core_info();
-  info.tolerate = warn_of_misuse(instance);
+  info.tolerate = device->tolerate = warn_of_misuse(instance);
   info.unrestricted_depth = device->extensions.has(Extension::EXT_depth_range_unrestricted);
   info.vertex_attribute_robustness = device->features.vertexAttributeRobustness;
   info.legacy_vertex_attributes = device->features.legacyVertexAttributes;

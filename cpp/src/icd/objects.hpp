@@ -83,6 +83,7 @@ struct VkDevice_T {
   std::shared_ptr<tilegpu::Device> core;
   tilegpu::icd::ExtensionSet extensions;
   tilegpu::icd::Features features;
+  std::function<void(const std::string&)> tolerate;  ///< DeviceCreateInfo's, for objects that the core makes without a device
   VkQueue_T queue;
   std::atomic<uint64_t> allocated_B = 0;
   std::atomic<bool> lost = false;

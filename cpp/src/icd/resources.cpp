@@ -233,7 +233,7 @@ VkResult VKAPI_CALL CreateSampler(VkDevice device, const VkSamplerCreateInfo* pC
   info.unnormalized_coordinates = pCreateInfo->unnormalizedCoordinates;
   info.non_seamless_cube_map = pCreateInfo->flags & VK_SAMPLER_CREATE_NON_SEAMLESS_CUBE_MAP_BIT_EXT;
   info.ycbcr = conversion_of(pCreateInfo->pNext);
-  auto core = tilegpu::Sampler::create(info);
+  auto core = tilegpu::Sampler::create(info, device->tolerate);
   if (!core) return fail(device, core.error(), VK_ERROR_VALIDATION_FAILED_EXT);
   *pSampler = new VkSampler_T{*core};
   return VK_SUCCESS;

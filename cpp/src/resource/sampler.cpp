@@ -5,12 +5,15 @@
 
 #include "base/field_error.hpp"
 #include "base/float_text.hpp"
+#include "base/replaying.hpp"
 #include "tilegpu/resource.hpp"
 
 namespace tilegpu {
 namespace {
 
 constexpr float kMaxLodBias = 15.0f, kMaxAnisotropy = 16.0f;
+
+using Tolerate = std::function<void(const std::string&)>;
 
 bool valid_address(VkSamplerAddressMode mode) {
   return mode >= VK_SAMPLER_ADDRESS_MODE_REPEAT && mode <= VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE;
@@ -34,25 +37,36 @@ Status check_unnormalized(const SamplerCreateInfo& info) {
   return Ok{};
 }
 
-/// Where the sampler has a Y'CbCr conversion.
-Status check_conversion(const SamplerCreateInfo& info) {
-  const auto refuse = [](const char* field, const std::string& value, const char* allowed) {
-    return field_error("sampler", field, value, std::string(allowed) + " where the sampler has a Y'CbCr conversion", "");
-  };
-  for (VkSamplerAddressMode mode : {info.address_u, info.address_v, info.address_w})
-    if (mode != VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE)
-      return refuse("address mode", "number " + number(static_cast<uint32_t>(mode)), "clamp_to_edge");
-  if (is_cubic(info)) return refuse("filter", "cubic", "nearest or linear");
-  if (info.max_anisotropy > 1) return refuse("max_anisotropy", float_text(info.max_anisotropy), "1");
-  if (info.unnormalized_coordinates) return refuse("unnormalized_coordinates", "true", "false");
-  if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return refuse("reduction_mode", "min or max", "weighted_average");
-  if (info.compare_enable) return refuse("compare_enable", "true", "false");
+Status refuse_with_conversion(const char* field, const std::string& value, const char* allowed) {
+  return field_error("sampler", field, value, std::string(allowed) + " where the sampler has a Y'CbCr conversion", "");
+}
+
+/// Where the sampler has a Y'CbCr conversion. Addresses that repeat have one outcome, of luma as of chroma, and the one level of such an
+/// image is no less by one sample than by several: programs ask for both (SDL 3), so that is done where it is tolerated.
+Status check_conversion(SamplerCreateInfo& info, const Tolerate& tolerate) {
+  for (VkSamplerAddressMode mode : {info.address_u, info.address_v, info.address_w}) {
+    if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE) continue;
+    const Status rule = refuse_with_conversion("address mode", "number " + number(static_cast<uint32_t>(mode)), "clamp_to_edge");
+    if (mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER) return rule;  // of what space its colour is, nobody says
+    if (Status status = forbid(tolerate, rule); !status) return status;
+  }
+  if (info.max_anisotropy > 1) {
+    if (Status status = forbid(tolerate, refuse_with_conversion("max_anisotropy", float_text(info.max_anisotropy), "1")); !status)
+      return status;
+    info.max_anisotropy = 1;
+  }
+  if (is_cubic(info)) return refuse_with_conversion("filter", "cubic", "nearest or linear");
+  if (info.unnormalized_coordinates) return refuse_with_conversion("unnormalized_coordinates", "true", "false");
+  if (info.reduction_mode != VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE)
+    return refuse_with_conversion("reduction_mode", "min or max", "weighted_average");
+  if (info.compare_enable) return refuse_with_conversion("compare_enable", "true", "false");
   return Ok{};
 }
 
 }  // namespace
 
-Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
+Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& asked, const std::function<void(const std::string&)>& tolerate) {
+  SamplerCreateInfo info = asked;
   for (VkFilter filter : {info.mag_filter, info.min_filter}) {
     if (filter != VK_FILTER_NEAREST && filter != VK_FILTER_LINEAR && filter != VK_FILTER_CUBIC_EXT)
       return field_error("sampler", "filter", number(static_cast<uint32_t>(filter)), "nearest, linear or cubic", "");
@@ -94,7 +108,7 @@ Expected<Ptr<Sampler>> Sampler::create(const SamplerCreateInfo& info) {
     if (Status status = check_unnormalized(info); !status) return status.error();
   }
   if (info.ycbcr) {
-    if (Status status = check_conversion(info); !status) return status.error();
+    if (Status status = check_conversion(info, tolerate); !status) return status.error();
   }
   auto sampler = std::make_shared<Sampler>();
   sampler->info_ = info;

@@ -80,13 +80,15 @@ constexpr Row packed_row(VkFormat format, const char* name, uint8_t texel_B, Num
 
 constexpr uint32_t kUnorm = uses_of(Numeric::unorm);
 
-/// Components in the high bits of words of 16; the low ones are written as 0, and nobody reads them.
+/// Components in the high bits of words of 16; the low ones are written as 0, and nobody reads them. No storage: SPIR-V has no
+/// name for them, and where they can do as much as R16_UNORM programs take them for it (libplacebo), and lose those bits.
+constexpr uint32_t kHighBits = kUnorm & ~kStorage;
 #define TILEGPU_HIGH_BITS(N, n, bits, low)                                                                                          \
-  packed_row(VK_FORMAT_R##N##_UNORM_PACK16, "r" #n "_unorm_pack16", 2, Numeric::unorm, kUnorm, {bits, low}, {}, {}, {}),            \
-      packed_row(VK_FORMAT_R##N##G##N##_UNORM_2PACK16, "r" #n "g" #n "_unorm_2pack16", 4, Numeric::unorm, kUnorm, {bits, low},      \
+  packed_row(VK_FORMAT_R##N##_UNORM_PACK16, "r" #n "_unorm_pack16", 2, Numeric::unorm, kHighBits, {bits, low}, {}, {}, {}),         \
+      packed_row(VK_FORMAT_R##N##G##N##_UNORM_2PACK16, "r" #n "g" #n "_unorm_2pack16", 4, Numeric::unorm, kHighBits, {bits, low},   \
                  {bits, 16 + low}, {}, {}),                                                                                         \
       packed_row(VK_FORMAT_R##N##G##N##B##N##A##N##_UNORM_4PACK16, "r" #n "g" #n "b" #n "a" #n "_unorm_4pack16", 8, Numeric::unorm, \
-                 kUnorm, {bits, low}, {bits, 16 + low}, {bits, 32 + low}, {bits, 48 + low})
+                 kHighBits, {bits, low}, {bits, 16 + low}, {bits, 32 + low}, {bits, 48 + low})
 
 constexpr Row kRows[] = {
     TILEGPU_NORMS(R8, r8, 8, 1),

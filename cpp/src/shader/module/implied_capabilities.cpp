@@ -94,7 +94,7 @@ struct Missing {
   std::set<uint32_t> declared;
   std::vector<const char*> names, extensions;
   std::vector<uint32_t> added;
-  uint32_t glsl450 = 0;  ///< the set of instructions, 0: not imported
+  std::set<uint32_t> glsl450;  ///< ids of the set of instructions: it may be imported more than once
 
   void need(const char* name, std::span<const spv::Capability> any_of) {
     if (std::any_of(any_of.begin(), any_of.end(), [&](spv::Capability c) { return declared.contains(c); })) return;
@@ -118,7 +118,7 @@ struct Missing {
       need(n.name, n.any_of);
       if (n.extension && names.size() > before) extensions.push_back(n.extension);
     }
-    const bool interpolates = op_of(i) == spv::OpExtInst && i.size() > 4 && glsl450 && i[3] == glsl450 &&
+    const bool interpolates = op_of(i) == spv::OpExtInst && i.size() > 4 && glsl450.contains(i[3]) &&
                               i[4] >= GLSLstd450InterpolateAtCentroid && i[4] <= GLSLstd450InterpolateAtOffset;
     if (interpolates) need("InterpolationFunction", kInterpolates);
   }
@@ -132,7 +132,7 @@ std::vector<const char*> declare_implied_capabilities(std::vector<uint32_t>& wor
   Missing m;
   each_instruction(words, [&](std::span<const uint32_t> i) {
     if (op_of(i) == spv::OpCapability && i.size() == 2) m.declared.insert(i[1]);
-    if (op_of(i) == spv::OpExtInstImport && i.size() > 2 && text_of(i.subspan(2)) == "GLSL.std.450") m.glsl450 = i[1];
+    if (op_of(i) == spv::OpExtInstImport && i.size() > 2 && text_of(i.subspan(2)) == "GLSL.std.450") m.glsl450.insert(i[1]);
     op_of(i) == spv::OpDecorate || op_of(i) == spv::OpMemberDecorate ? m.decoration(i) : m.operation(i);
     return true;
   });

@@ -16,7 +16,18 @@
 namespace tilegpu::shader {
 namespace {
 
-constexpr VkSamplerAddressMode kMode = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;  // the only one beside a conversion
+/// Beside a conversion Vulkan has clamping to the edge alone; what repeats is done where it is tolerated. Texels beside the edge of what is
+/// mirrored are those of the edge: a mirrored coordinate, clamped.
+VkSamplerAddressMode plane_mode(VkSamplerAddressMode mode) {
+  return mode == VK_SAMPLER_ADDRESS_MODE_REPEAT ? mode : VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+}
+
+/// `coordinate`: as fold_coordinate left it.
+Value mirrored(const Ir& ir, VkSamplerAddressMode mode, Value coordinate) {
+  if (mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT) return ir.fmin_second(ir.fsub(ir.fk(2), coordinate), coordinate);
+  if (mode == VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE) return ir.fabs(coordinate);
+  return coordinate;
+}
 
 SamplerPlan plan_of_plane(const SamplerPlan& whole, const vk::SampledPlane& of) {
   SamplerPlan plan = whole;
@@ -50,17 +61,17 @@ class PlaneReader {
 
   /// By normalised coordinates, moved by parts of a texel.
   TexelValues sample(Value s, Value t, bool linear, float move_x, float move_y) const {
-    return filter(axis(place_on_axis(c_, kMode, s, level_.width_f, linear, move_x), level_.width),
-                  axis(place_on_axis(c_, kMode, t, level_.height_f, linear, move_y), level_.height));
+    return filter(along(mode_u(), s, level_.width_f, level_.width, linear, move_x),
+                  along(mode_v(), t, level_.height_f, level_.height, linear, move_y));
   }
-  Axis columns(Value s, bool linear) const { return axis(place_on_axis(c_, kMode, s, level_.width_f, linear), level_.width); }
-  Axis rows(Value t, bool linear) const { return axis(place_on_axis(c_, kMode, t, level_.height_f, linear), level_.height); }
+  Axis columns(Value s, bool linear) const { return along(mode_u(), s, level_.width_f, level_.width, linear, 0); }
+  Axis rows(Value t, bool linear) const { return along(mode_v(), t, level_.height_f, level_.height, linear, 0); }
 
   /// At luma's texel (i, j), in range.
   TexelValues at(Value i, Value j, const SamplerYcbcrConversionCreateInfo& how) const {
     const bool linear = how.chroma_filter == VK_FILTER_LINEAR;
-    return filter(place(i, of_.x_log2, how.x_chroma_offset, linear, level_.width),
-                  place(j, of_.y_log2, how.y_chroma_offset, linear, level_.height));
+    return filter(place(mode_u(), i, of_.x_log2, how.x_chroma_offset, linear, level_.width),
+                  place(mode_v(), j, of_.y_log2, how.y_chroma_offset, linear, level_.height));
   }
 
  private:
@@ -68,10 +79,21 @@ class PlaneReader {
     if (of.plane == 0) return whole.view;
     return whole.ir.field(whole.ir.ptr, whole.view, offsetof(ImageViewAbi, plane) + sizeof(void*) * (of.plane - 1u), 8);
   }
-  Axis axis(const AxisPosition& at, Value size) const { return wrap_axis(c_, kMode, at, size, c_.ir.c32(0)); }
+  VkSamplerAddressMode mode_u() const { return plane_mode(c_.plan.key.sampler.address_u); }
+  VkSamplerAddressMode mode_v() const { return plane_mode(c_.plan.key.sampler.address_v); }
+  Axis axis(VkSamplerAddressMode mode, const AxisPosition& at, Value size) const { return wrap_axis(c_, mode, at, size, c_.ir.c32(0)); }
+
+  Axis along(VkSamplerAddressMode mode, Value coordinate, Value size_f, Value size, bool linear, float move) const {
+    const Ir& ir = c_.ir;
+    if (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT && !linear && move != 0) {  // beyond the last texel is the first
+      coordinate = fold_coordinate(c_, mode, ir.fadd(coordinate, ir.fdiv(ir.fk(move), size_f)));
+      move = 0;
+    }
+    return axis(mode, place_on_axis(c_, mode, coordinate, size_f, linear, move), size);
+  }
 
   /// Where chroma for luma's index is: 0.5 * i, or 0.5 * (i - 0.5) where chroma lies between two of luma.
-  Axis place(Value index, uint8_t log2, VkChromaLocation location, bool linear, Value size) const {
+  Axis place(VkSamplerAddressMode mode, Value index, uint8_t log2, VkChromaLocation location, bool linear, Value size) const {
     const Ir& ir = c_.ir;
     Axis a;
     if (!log2) {
@@ -84,7 +106,7 @@ class PlaneReader {
       Value odd = ir.ne(ir.and_(index, ir.ik(1)), ir.ik(0));
       Value fraction = ir.select(odd, ir.fk(midpoint ? 0.25f : 0.5f), ir.fk(midpoint ? 0.75f : 0.0f));
       Value low = ir.ashr(midpoint ? ir.sub(index, ir.ik(1)) : index, 1);
-      return axis({low, fraction}, size);
+      return axis(mode, {low, fraction}, size);
     }
     return a;
   }
@@ -143,6 +165,8 @@ TexelValues explicit_sample(const Ir& ir, const Readers& readers, Value s, Value
 /// There is one level. `magnified`: null unless the filters differ.
 void SamplerFunctionBuilder::sample_planes(Value s, Value t, Value magnified) {
   assert(plan.planes && plan.key.sampler.ycbcr && (plan.mag == plan.min) == !magnified);
+  fold(s, t, false);
+  s = mirrored(ir, plan.key.sampler.address_u, s), t = mirrored(ir, plan.key.sampler.address_v, t);
   const SamplerYcbcrConversionCreateInfo& how = plan.key.sampler.ycbcr->info();
   Readers readers;
   for (const vk::SampledPlane& of : vk::sampled_planes(*plan.format)) readers.push_back(std::make_unique<PlaneReader>(c, of));

@@ -107,7 +107,8 @@ struct Reader {
   Decorations& member_decorations(uint32_t type, uint32_t member);
   Status decorate_group(const Instruction& i);
   bool is_debug_information(const Instruction& i);
-  std::set<uint32_t> non_semantic_sets;
+  bool is_second_import(const Instruction& i);
+  std::set<uint32_t> non_semantic_sets, glsl450_sets;  // ids of imports
   std::vector<bool> holds_pointers;  // [bound] types that are one, or a part of which is; addresses are numbers
   bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
 };
@@ -118,6 +119,15 @@ bool Reader::is_debug_information(const Instruction& i) {
   if (i.op == spv::OpExtInstImport && literal(m, i, 0).starts_with("NonSemantic.")) non_semantic_sets.insert(i.id);
   return i.op == spv::OpLine || i.op == spv::OpNoLine ||
          ((i.op == spv::OpExtInst || i.op == kOpExtInstWithForwardRefs) && non_semantic_sets.count(m.operand(i, 0)));
+}
+
+/// A set that is imported under several names (layers that add code to a module do) is one: the first name stands for all.
+bool Reader::is_second_import(const Instruction& i) {
+  if (i.op == spv::OpExtInst && i.count > 0 && glsl450_sets.count(m.operand(i, 0))) m.words[i.first] = m.glsl450;
+  if (i.op != spv::OpExtInstImport || literal(m, i, 0) != "GLSL.std.450") return false;
+  glsl450_sets.insert(i.id);
+  if (!m.glsl450) m.glsl450 = i.id;
+  return m.glsl450 != i.id;
 }
 
 /// Words into instructions.
@@ -167,7 +177,7 @@ Status Reader::split() {
     } else if (op == spv::OpNoLine || op == spv::OpFunctionEnd) {
       line = 0;
     }
-    if (is_debug_information(i)) continue;
+    if (is_debug_information(i) || is_second_import(i)) continue;
     i.line = line;
     if (i.id) {
       if (m.definition[i.id] != kNone) return error("id " + std::to_string(i.id) + " is defined twice");
@@ -339,11 +349,7 @@ Status Reader::read_mode_setting(const Instruction& i) {
       break;
     case spv::OpExtInstImport: {
       const std::string name = literal(m, i, 0);
-      if (name == "GLSL.std.450") {
-        m.glsl450 = i.id;
-      } else if (!name.starts_with("NonSemantic.")) {
-        return unsupported("the extended instruction set '" + name + "' is");
-      }
+      if (i.id != m.glsl450 && !name.starts_with("NonSemantic.")) return unsupported("the extended instruction set '" + name + "' is");
       break;
     }
     case spv::OpEntryPoint:
