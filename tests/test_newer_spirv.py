@@ -227,3 +227,15 @@ def test_what_is_refused(name: str) -> None:
     assert before in REPLICATED
     with pytest.raises(ShaderError, match="valid SPIR-V"):
         tg.Device(cache_dir="off", threads=1).compute_pipeline(assembled(REPLICATED.replace(before, after)))
+
+
+def test_a_set_that_is_imported_twice(dev: tg.Device) -> None:
+    """Layers that add code to a module import GLSL.std.450 once more: instructions of either name are done."""
+    imports = '%one = OpExtInstImport "GLSL.std.450"\n%two = OpExtInstImport "GLSL.std.450"'
+    body = """%a = OpExtInst %float %one FMax %x %five
+%b = OpExtInst %float %two FMin %a %ten
+%word = OpConvertFToU %uint %b"""
+    types = "%five = OpConstant %float 5\n%ten = OpConstant %float 10"
+    text = text_of(body, imports=imports, types=types).replace('"main" %id', '"main" %id %out')
+    module = assembled(text)
+    assert run(dev, module).tolist() == [min(max(i, 5), 10) for i in range(COUNT)]

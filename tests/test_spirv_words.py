@@ -91,17 +91,6 @@ def test_constants_change_nothing_of_minima(name: str, constant: str) -> None:
     assert np.array_equal(np.signbit(got[zeros]), np.signbit(second[zeros]))
 
 
-def test_a_set_of_instructions_is_imported_twice() -> None:
-    """As by a layer that adds code of its own to a module."""
-    body = f"{LOAD3}%one = OpExtInst %float %glsl FMax %x %y\n%r = OpExtInst %float %again FMin %one %z\n{STORE}"
-    text = spirv.kernel_text("", "%v3", 16, THREE, body, glsl=True)
-    first = '%glsl = OpExtInstImport "GLSL.std.450"'
-    for both in (f'{first}\n%again = OpExtInstImport "GLSL.std.450"', f'%again = OpExtInstImport "GLSL.std.450"\n{first}'):
-        rows = np.random.default_rng(6).normal(size=(N, 4)).astype(np.float32)
-        got = words_of(spirv.assemble(text.replace(first, both)), rows).view(np.float32)
-        np.testing.assert_array_equal(got, np.minimum(np.maximum(rows[:, 0], rows[:, 1]), rows[:, 2]))
-
-
 def towards_zero(x: Array) -> Array:
     """float32 to the half that is not beyond it."""
     with np.errstate(over="ignore"):

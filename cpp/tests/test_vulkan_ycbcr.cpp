@@ -1,5 +1,7 @@
 // tests/test_vulkan_ycbcr.cpp -- sampler Y'CbCr conversions as a program of the driver sees them: features, formats, memory by plane,
-// copies to planes, an immutable sampler, writes and templates, what is refused.
+// copies to planes, an immutable sampler, writes and templates, samplers that repeat (which Vulkan forbids), what is refused.
+#include <functional>
+
 #include "vulkan_fixture.hpp"
 
 using namespace tilegpu;
@@ -19,7 +21,7 @@ constexpr const char* kShow = R"(#version 450
 layout(binding = 0) uniform sampler2D frames[2];
 layout(location = 0) in vec2 uv;
 layout(location = 0) out vec4 color;
-void main() { color = uv.x < 0.5 ? texture(frames[0], PLACE) : texture(frames[1], PLACE); })";
+void main() { color = uv.x < 0.5 ? texture(frames[0], uv) : texture(frames[1], uv); })";
 
 /// The fixture's program and the commands of this test.
 struct YcbcrProgram : Program {
@@ -75,11 +77,12 @@ struct YcbcrProgram : Program {
     return out;
   }
   VkSampler sampler(VkSamplerYcbcrConversion conversion, VkSamplerAddressMode mode = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
-                    VkFilter filter = VK_FILTER_LINEAR) {
+                    float anisotropy = 0) {
     const VkSamplerYcbcrConversionInfo next{VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, nullptr, conversion};
     VkSamplerCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO, &next};
-    info.magFilter = info.minFilter = filter;
+    info.magFilter = info.minFilter = VK_FILTER_LINEAR;
     info.addressModeU = info.addressModeV = info.addressModeW = mode;
+    info.anisotropyEnable = anisotropy > 1, info.maxAnisotropy = anisotropy;
     VkSampler made = nullptr;
     CHECK(CreateSampler(device, &info, nullptr, &made) == VK_SUCCESS);
     return made;
@@ -197,65 +200,16 @@ void check_color(const uint8_t* rgba, double y, double cb, double cr) {
   CHECK(rgba[3] == 255);
 }
 
-/// NV12 in memory by plane on the left, I420 in one memory on the right, the same colour: written one by one, or by a template.
-/// What draws two frames: where the shader looks them up, by which addresses. `even`: every texel is the same.
-struct Drawn {
-  bool by_template = false, even = true;
-  VkSamplerAddressMode mode = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-  const char* place = "uv";
-};
-
-/// Their picture. Without a word unless the addresses are some that Vulkan forbids.
-std::vector<uint8_t> frames_are_drawn(const Drawn& how) {
-  YcbcrProgram p;
-  const VkSamplerYcbcrConversion of[2] = {p.conversion(kNv12), p.conversion(kI420)};
-  const Frame frames[2] = {make_frame(p, kNv12, true, of[0]), make_frame(p, kI420, false, of[1])};
-  const VkFilter filter = how.even ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
-  const VkSampler samplers[2] = {p.sampler(of[0], how.mode, filter), p.sampler(of[1], how.mode, filter)};
-  constexpr uint32_t kTexels = kSide_px * kSide_px;
-  const auto nv12 = p.buffer(kTexels * 3 / 2, VK_BUFFER_USAGE_TRANSFER_SRC_BIT),
-             i420 = p.buffer(kTexels * 3 / 2, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
-  const auto out = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
-  for (uint32_t i = 0; i < kTexels; ++i) nv12.data[i] = i420.data[i] = 81;
-  for (uint32_t i = 0; i < kTexels / 4; ++i) {
-    nv12.data[kTexels + 2 * i] = i420.data[kTexels + i] = 90;
-    nv12.data[kTexels + 2 * i + 1] = i420.data[kTexels + kTexels / 4 + i] = 240;
-  }
-  for (uint32_t i = 0; i < kTexels * 3 / 2 && !how.even; ++i)
-    nv12.data[i] = static_cast<uint8_t>(i * 37), i420.data[i] = static_cast<uint8_t>(i * 59);
-  const auto [set_layout, pool, set] = p.textures(2, samplers);
-  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-  layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
-  VkPipelineLayout layout = nullptr;
-  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
-  // Nobody looks at the sampler where the layout has one.
-  const auto nonsense = reinterpret_cast<VkSampler>(uintptr_t{8});
-  const VkDescriptorImageInfo images[2] = {{nonsense, frames[0].view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
-                                           {nonsense, frames[1].view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL}};
-  if (how.by_template) {
-    const VkDescriptorUpdateTemplateEntry entry{0, 0, 2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 0, sizeof(VkDescriptorImageInfo)};
-    VkDescriptorUpdateTemplateCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO};
-    info.descriptorUpdateEntryCount = 1, info.pDescriptorUpdateEntries = &entry;
-    info.templateType = VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_DESCRIPTOR_SET, info.descriptorSetLayout = set_layout;
-    VkDescriptorUpdateTemplate made = nullptr;
-    CHECK(p.CreateDescriptorUpdateTemplate(p.device, &info, nullptr, &made) == VK_SUCCESS);
-    p.UpdateDescriptorSetWithTemplate(p.device, set, made, images);
-    p.DestroyDescriptorUpdateTemplate(p.device, made, nullptr);
-  } else {
-    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-    write.dstSet = set, write.descriptorCount = 2, write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    write.pImageInfo = images;
-    p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
-  }
+/// The whole picture by one triangle, into the buffer; `uploads` records what comes before.
+void draw_whole(YcbcrProgram& p, VkPipelineLayout layout, VkDescriptorSet set, const char* fragment, const Program::MappedBuffer& out,
+                const std::function<void(VkCommandBuffer)>& uploads) {
   const auto color =
       p.image(VK_FORMAT_R8G8B8A8_UNORM, kSide_px, kSide_px, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT);
   const VkRenderPass pass = p.one_subpass();
-  std::string shown = kShow;
-  for (size_t at; (at = shown.find("PLACE")) != std::string::npos;) shown.replace(at, 5, how.place);
-  const VkPipeline pipeline = make_pipeline(p, kWhole, shown.c_str(), layout, pass, 0);
+  const VkPipeline pipeline = make_pipeline(p, kWhole, fragment, layout, pass, 0);
   const VkFramebuffer framebuffer = p.framebuffer(pass, {color.view}, kSide_px);
   const VkCommandBuffer c = p.begin();
-  upload(p, c, frames[0], nv12.buffer, true), upload(p, c, frames[1], i420.buffer, false);
+  uploads(c);
   VkClearValue clear{};
   VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
   begin.renderPass = pass, begin.framebuffer = framebuffer, begin.renderArea = {{0, 0}, {kSide_px, kSide_px}};
@@ -272,60 +226,131 @@ std::vector<uint8_t> frames_are_drawn(const Drawn& how) {
   region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {kSide_px, kSide_px, 1};
   p.CmdCopyImageToBuffer(c, color.image, VK_IMAGE_LAYOUT_GENERAL, out.buffer, 1, &region);
   p.run(c);
-  for (uint32_t i = 0; i < kTexels && how.even; ++i) check_color(out.data + 4 * i, 81, 90, 240);
-  if (how.mode == VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE)
-    CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
-  else
-    CHECK(p.heard("address mode") && p.heard("done all the same"));
-  const std::vector<uint8_t> picture(out.data, out.data + 4 * kTexels);
-
   p.DestroyPipeline(p.device, pipeline, nullptr), p.DestroyFramebuffer(p.device, framebuffer, nullptr);
-  p.DestroyRenderPass(p.device, pass, nullptr), p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyRenderPass(p.device, pass, nullptr), p.destroy(color);
+}
+
+/// NV12 in memory by plane on the left, I420 in one memory on the right, the same colour: written one by one, or by a template.
+void frames_are_drawn(bool by_template) {
+  YcbcrProgram p;
+  const VkSamplerYcbcrConversion of[2] = {p.conversion(kNv12), p.conversion(kI420)};
+  const Frame frames[2] = {make_frame(p, kNv12, true, of[0]), make_frame(p, kI420, false, of[1])};
+  const VkSampler samplers[2] = {p.sampler(of[0]), p.sampler(of[1])};
+  constexpr uint32_t kTexels = kSide_px * kSide_px;
+  const auto nv12 = p.buffer(kTexels * 3 / 2, VK_BUFFER_USAGE_TRANSFER_SRC_BIT),
+             i420 = p.buffer(kTexels * 3 / 2, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+  const auto out = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  for (uint32_t i = 0; i < kTexels; ++i) nv12.data[i] = i420.data[i] = 81;
+  for (uint32_t i = 0; i < kTexels / 4; ++i) {
+    nv12.data[kTexels + 2 * i] = i420.data[kTexels + i] = 90;
+    nv12.data[kTexels + 2 * i + 1] = i420.data[kTexels + kTexels / 4 + i] = 240;
+  }
+  const auto [set_layout, pool, set] = p.textures(2, samplers);
+  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
+  VkPipelineLayout layout = nullptr;
+  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
+  // Nobody looks at the sampler where the layout has one.
+  const auto nonsense = reinterpret_cast<VkSampler>(uintptr_t{8});
+  const VkDescriptorImageInfo images[2] = {{nonsense, frames[0].view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL},
+                                           {nonsense, frames[1].view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL}};
+  if (by_template) {
+    const VkDescriptorUpdateTemplateEntry entry{0, 0, 2, VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 0, sizeof(VkDescriptorImageInfo)};
+    VkDescriptorUpdateTemplateCreateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_UPDATE_TEMPLATE_CREATE_INFO};
+    info.descriptorUpdateEntryCount = 1, info.pDescriptorUpdateEntries = &entry;
+    info.templateType = VK_DESCRIPTOR_UPDATE_TEMPLATE_TYPE_DESCRIPTOR_SET, info.descriptorSetLayout = set_layout;
+    VkDescriptorUpdateTemplate made = nullptr;
+    CHECK(p.CreateDescriptorUpdateTemplate(p.device, &info, nullptr, &made) == VK_SUCCESS);
+    p.UpdateDescriptorSetWithTemplate(p.device, set, made, images);
+    p.DestroyDescriptorUpdateTemplate(p.device, made, nullptr);
+  } else {
+    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    write.dstSet = set, write.descriptorCount = 2, write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    write.pImageInfo = images;
+    p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  }
+  draw_whole(p, layout, set, kShow, out,
+             [&](VkCommandBuffer c) { upload(p, c, frames[0], nv12.buffer, true), upload(p, c, frames[1], i420.buffer, false); });
+  for (uint32_t i = 0; i < kTexels; ++i) check_color(out.data + 4 * i, 81, 90, 240);
+  CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
+
+  p.DestroyPipelineLayout(p.device, layout, nullptr);
   p.DestroyDescriptorPool(p.device, pool, nullptr), p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr);
   for (VkSampler sampler : samplers) p.DestroySampler(p.device, sampler, nullptr);
   for (const Frame& f : frames) destroy(p, f);
   for (VkSamplerYcbcrConversion conversion : of) p.DestroySamplerYcbcrConversion(p.device, conversion, nullptr);
   p.DestroySamplerYcbcrConversion(p.device, nullptr, nullptr);
-  p.destroy(color), p.destroy(nv12), p.destroy(i420), p.destroy(out);
-  return picture;
+  p.destroy(nv12), p.destroy(i420), p.destroy(out);
 }
 
-/// What Vulkan forbids beside a conversion, and programs ask for: the same texels, looked up beyond an edge. Anisotropy is none.
-void addresses_may_repeat() {
-  const std::vector<uint8_t> clamped = frames_are_drawn({.even = false});
-  const std::vector<uint8_t> again = frames_are_drawn({.even = false, .mode = VK_SAMPLER_ADDRESS_MODE_REPEAT, .place = "uv + vec2(1, -2)"});
-  // At the edges chroma, whose filter is linear, has something of the opposite one.
-  for (uint32_t y = 1; y + 1 < kSide_px; ++y)
-    CHECK(std::equal(again.begin() + 4 * (y * kSide_px + 1), again.begin() + 4 * (y * kSide_px + kSide_px - 1),
-                     clamped.begin() + 4 * (y * kSide_px + 1)));
-  CHECK(again != clamped);
-  CHECK(frames_are_drawn({.even = false, .mode = VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT, .place = "2 - uv"}) == clamped);
-  CHECK(frames_are_drawn({.even = false, .mode = VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE, .place = "-uv"}) == clamped);
+/// Samplers that repeat or mirror beside a conversion, which Vulkan forbids and programs make: a warning, and addresses as for any image.
+void frames_repeat(VkSamplerAddressMode mode, const char* place) {
   YcbcrProgram p;
-  const VkSamplerYcbcrConversion conversion = p.conversion(kNv12);
-  const VkSamplerYcbcrConversionInfo next{VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, nullptr, conversion};
-  VkSamplerCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO, &next};
-  info.addressModeU = info.addressModeV = info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
-  VkSampler made = nullptr;
-  CHECK(p.CreateSampler(p.device, &info, nullptr, &made) != VK_SUCCESS && p.heard("address mode"));
-  info.addressModeU = info.addressModeV = info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
-  info.anisotropyEnable = VK_TRUE, info.maxAnisotropy = 4;
-  CHECK(p.CreateSampler(p.device, &info, nullptr, &made) == VK_SUCCESS && p.heard("max_anisotropy"));
-  p.DestroySampler(p.device, made, nullptr), p.DestroySamplerYcbcrConversion(p.device, conversion, nullptr);
+  VkSamplerYcbcrConversionCreateInfo info = YcbcrProgram::conversion_info(kI420);
+  info.ycbcrModel = VK_SAMPLER_YCBCR_MODEL_CONVERSION_RGB_IDENTITY, info.ycbcrRange = VK_SAMPLER_YCBCR_RANGE_ITU_FULL;
+  VkSamplerYcbcrConversion conversion = nullptr;
+  CHECK(p.CreateSamplerYcbcrConversion(p.device, &info, nullptr, &conversion) == VK_SUCCESS);
+  const Frame frame = make_frame(p, kI420, false, conversion);
+  const VkSampler sampler = p.sampler(conversion, mode, 4);
+  CHECK(p.heard("allowed is clamp_to_edge") && p.heard("max_anisotropy") && p.heard("done all the same"));
+  p.said.clear();
+  constexpr uint32_t kTexels = kSide_px * kSide_px, kHalf_px = kSide_px / 2;
+  const auto i420 = p.buffer(kTexels * 3 / 2, VK_BUFFER_USAGE_TRANSFER_SRC_BIT),
+             out = p.buffer(kTexels * 4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const auto luma = [](uint32_t x) { return 10 + 15 * x; };
+  const auto chroma = [](uint32_t x) { return 20 + 30 * x; };
+  for (uint32_t i = 0; i < kTexels; ++i) i420.data[i] = static_cast<uint8_t>(luma(i % kSide_px));
+  for (uint32_t i = 0; i < kTexels / 2; ++i) i420.data[kTexels + i] = static_cast<uint8_t>(chroma(i % kHalf_px));
+  const auto [set_layout, pool, set] = p.textures(1, &sampler);
+  VkPipelineLayoutCreateInfo layout_info{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  layout_info.setLayoutCount = 1, layout_info.pSetLayouts = &set_layout;
+  VkPipelineLayout layout = nullptr;
+  CHECK(p.CreatePipelineLayout(p.device, &layout_info, nullptr, &layout) == VK_SUCCESS);
+  const VkDescriptorImageInfo image{nullptr, frame.view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+  write.dstSet = set, write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+  write.pImageInfo = &image;
+  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  const std::string fragment = std::string(R"(#version 450
+layout(binding = 0) uniform sampler2D frame;
+layout(location = 0) in vec2 uv;
+layout(location = 0) out vec4 color;
+void main() { color = texture(frame, )") +
+                               place + "); }";
+  draw_whole(p, layout, set, fragment.c_str(), out, [&](VkCommandBuffer c) { upload(p, c, frame, i420.buffer, false); });
+  for (uint32_t i = 0; i < kTexels; ++i) {
+    const uint32_t x = i % kSide_px;
+    const int low = static_cast<int>(x + 1) / 2 - 1;  // chroma lies between two of luma
+    const auto at = [&](int texel) {
+      const int inside = mode == VK_SAMPLER_ADDRESS_MODE_REPEAT ? (texel + 8) % 8 : std::clamp(texel, 0, 7);
+      return chroma(static_cast<uint32_t>(inside));
+    };
+    const double upper = x % 2 ? 0.25 : 0.75, want = at(low) * (1 - upper) + at(low + 1) * upper;
+    CHECK(out.data[4 * i + 1] == luma(x) && std::abs(out.data[4 * i] - want) <= 1 && std::abs(out.data[4 * i + 2] - want) <= 1);
+  }
+  p.DestroyPipelineLayout(p.device, layout, nullptr), p.DestroyDescriptorPool(p.device, pool, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr), p.DestroySampler(p.device, sampler, nullptr);
+  destroy(p, frame), p.DestroySamplerYcbcrConversion(p.device, conversion, nullptr);
+  p.destroy(i420), p.destroy(out);
 }
 
-/// 10 and 12 bits in words of 16 are no storage images: programs take those that are for words of 16 whole.
-void high_bits_are_not_stored() {
-  Program p;
-  PFN_vkGetPhysicalDeviceFormatProperties properties_of = nullptr;
-  p.load(properties_of, "vkGetPhysicalDeviceFormatProperties");
-  for (const VkFormat format : {VK_FORMAT_R10X6_UNORM_PACK16, VK_FORMAT_R10X6G10X6_UNORM_2PACK16, VK_FORMAT_R12X4_UNORM_PACK16,
-                                VK_FORMAT_R12X4G12X4B12X4A12X4_UNORM_4PACK16}) {
-    VkFormatProperties properties{};
-    properties_of(p.physical_device, format, &properties);
-    CHECK((properties.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT) != 0);
-    CHECK((properties.optimalTilingFeatures & VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT) == 0);
+/// Words of 16 bits with components in the high ones can do less than those of 16, so that programs that look for the latter find them.
+void words_with_unused_bits_can_do_less() {
+  YcbcrProgram p;
+  constexpr VkFormatFeatureFlags kStorage = VK_FORMAT_FEATURE_STORAGE_IMAGE_BIT;
+  const auto features = [&](VkFormat format) {
+    VkFormatProperties found;
+    p.GetPhysicalDeviceFormatProperties(p.physical_device, format, &found);
+    return found;
+  };
+  for (VkFormat format : {VK_FORMAT_R10X6_UNORM_PACK16, VK_FORMAT_R10X6G10X6_UNORM_2PACK16, VK_FORMAT_R10X6G10X6B10X6A10X6_UNORM_4PACK16,
+                          VK_FORMAT_R12X4_UNORM_PACK16, VK_FORMAT_R12X4G12X4_UNORM_2PACK16, VK_FORMAT_R12X4G12X4B12X4A12X4_UNORM_4PACK16}) {
+    CHECK(features(format).optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT);
+    CHECK(!(features(format).optimalTilingFeatures & kStorage) && features(format).bufferFeatures == 0);
   }
+  for (VkFormat format : {VK_FORMAT_R16_UNORM, VK_FORMAT_R16G16_UNORM, VK_FORMAT_R16G16B16A16_UNORM})
+    CHECK(features(format).optimalTilingFeatures & kStorage &&
+          features(format).bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT);
 }
 
 /// A plane of an image with EXTENDED_USAGE is rendered to, by a view of its own, and read back.
@@ -401,6 +426,12 @@ void wrong_use_is_refused() {
   p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
   CHECK(p.heard("no immutable samplers"));
 
+  const VkSamplerYcbcrConversionInfo next{VK_STRUCTURE_TYPE_SAMPLER_YCBCR_CONVERSION_INFO, nullptr, conversion};
+  VkSamplerCreateInfo border{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO, &next};  // a border, of whatever colour space, is none
+  border.addressModeU = border.addressModeV = border.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_BORDER;
+  VkSampler refused = nullptr;
+  CHECK(p.CreateSampler(p.device, &border, nullptr, &refused) != VK_SUCCESS && p.heard("allowed is clamp_to_edge"));
+
   p.DestroyDescriptorPool(p.device, pool, nullptr), p.DestroyDescriptorSetLayout(p.device, set_layout, nullptr);
   p.DestroySampler(p.device, sampler, nullptr);
   destroy(p, f);
@@ -411,10 +442,12 @@ void wrong_use_is_refused() {
 
 int main() {
   features_and_formats_are_listed();
-  frames_are_drawn({});
-  frames_are_drawn({.by_template = true});
-  addresses_may_repeat();
-  high_bits_are_not_stored();
+  frames_are_drawn(false);
+  frames_are_drawn(true);
+  frames_repeat(VK_SAMPLER_ADDRESS_MODE_REPEAT, "uv + vec2(1, -2)");
+  frames_repeat(VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT, "vec2(2 - uv.x, uv.y)");
+  frames_repeat(VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE, "vec2(-uv.x, uv.y)");
+  words_with_unused_bits_can_do_less();
   planes_are_attachments();
   wrong_use_is_refused();
   return finish("test_vulkan_ycbcr");

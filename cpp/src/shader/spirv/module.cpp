@@ -109,7 +109,7 @@ struct Reader {
   bool is_debug_information(const Instruction& i);
   bool is_second_import(const Instruction& i);
   std::set<uint32_t> non_semantic_sets, glsl450_sets;  // ids of imports
-  std::vector<bool> holds_pointers;  // [bound] types that are one, or a part of which is; addresses are numbers
+  std::vector<bool> holds_pointers;                    // [bound] types that are one, or a part of which is; addresses are numbers
   bool valid(uint32_t id) const { return id != 0 && id < m.bound; }
 };
 
