@@ -13,7 +13,7 @@ ONE = 0x7FC00000
 GIVEN = (0xFFFFFFFF, 0xFF812345, 0x7FC12345, 0x7F800001)
 ARITHMETIC = """
 x * y + z; x + y; y - x; x * y; x / y; y / x; -y; abs(y); fma(x, y, z); mod(x, z); dot(vec3(x, y, z), vec3(z, x, y)); length(vec2(x, y));
-min(y, z); max(y, z); clamp(y, x, z); mix(x, y, z); sqrt(y); inversesqrt(y); sin(y); atan(y, x); exp2(y); log(y); floor(y); fract(y);
+min(y, z); max(y, z); clamp(y, z, z); mix(x, y, z); sqrt(y); inversesqrt(y); sin(y); atan(y, x); exp2(y); log(y); floor(y); fract(y);
 round(y); trunc(y); ldexp(y, 2); radians(y); normalize(vec2(y, z)).x; cross(vec3(x, y, z), vec3(y, z, x)).x;
 reflect(vec3(x, y, z), vec3(y, z, x)).x; refract(vec3(x, y, z), vec3(y, z, x), y).x; determinant(mat2(x, y, z, x));
 inverse(mat2(x, y, z, x))[0][0]; (mat2(x, y, z, x) * vec2(y, z)).x; float(double(y)); modf(y, whole); whole_of(y); subgroupAdd(y);

@@ -20,7 +20,8 @@ HEAD = """#version 450
 #extension GL_EXT_shader_image_load_formatted : require
 """
 AT = "int at = int(gl_FragCoord.y) * 16 + int(gl_FragCoord.x);"
-STORED = [n for n in oracle.COLOR_FORMATS if not n.split("_pack")[0].endswith("srgb")]
+#: Neither sRGB nor words with unused bits are storage.
+STORED = [n for n in oracle.COLOR_FORMATS if not n.split("_pack")[0].endswith("srgb") and "x6" not in n and "x4" not in n]
 LETTER = {"float": "", "int": "i", "uint": "u"}
 MORE = ["r8g8b8a8_snorm", "a2b10g10r10_snorm_pack32", "a2r10g10b10_sint_pack32"]
 
