@@ -70,6 +70,47 @@ def test_shared_memory_is_walked_beyond_its_ends() -> None:
     run(code, data(6), {"out_": (total * 264 + 16 * 1000000 + group + 3).astype(np.uint32)})
 
 
+LED_OUT = [
+    "%u = OpAccessChain %to_shared %far %k0",
+    "%u0 = OpAccessChain %to_shared %far %k0\n%u = OpCopyObject %to_shared %u0",
+    "%far2 = OpCopyObject %to_row %far\n%u = OpInBoundsAccessChain %to_shared %far2 %k0",
+]
+
+
+@pytest.mark.parametrize("way", LED_OUT)
+def test_chains_of_what_leads_out_come_back(way: str) -> None:
+    """Of rows of four the eleventh, of eight, and from its first element 37 back."""
+    types = """%row = OpTypeArray %uint %k4
+%rows = OpTypeArray %row %k8
+%to_rows = OpTypePointer Workgroup %rows
+%to_row = OpTypePointer Workgroup %row
+%to_shared = OpTypePointer Workgroup %uint
+%x_rows = OpVariable %to_rows Workgroup
+%back37 = OpConstant %int -37
+%k10 = OpConstant %uint 10
+%k100 = OpConstant %uint 100
+"""
+    body = f"""%at_row = OpShiftRightLogical %uint %local %k2
+%at = OpBitwiseAnd %uint %local %k3
+%x_at = OpAccessChain %to_shared %x_rows %at_row %at
+OpStore %x_at %i
+OpControlBarrier %k2 %k2 %k264
+%first = OpAccessChain %to_row %x_rows %k0
+%far = OpPtrAccessChain %to_row %first %k10
+{way}
+%v = OpPtrAccessChain %to_shared %u %back37
+%x = OpLoad %uint %v
+%first_u = OpAccessChain %to_shared %x_rows %k0 %k0
+%gap = OpPtrDiff %int %u %first_u
+%gap_u = OpBitcast %uint %gap
+%scaled = OpIMul %uint %gap_u %k100
+%all = OpIAdd %uint %scaled %x
+OpStore %out_at %all"""
+    decorations = "OpDecorate %to_row ArrayStride 16\nOpDecorate %to_shared ArrayStride 4\n"
+    code = module(body, globals_=types, decorations=decorations, version="1.4", interface="%x_rows")
+    run(code, data(6), {"out_": (4000 + np.arange(N) // 32 * 32 + 3).astype(np.uint32)})
+
+
 def test_null_is_no_place_in_shared_memory() -> None:
     body = """%first = OpAccessChain %to_shared %x_words %k0
 %chosen = OpSelect %to_shared %odd %null_shared %first
@@ -96,6 +137,9 @@ def strided(body: str, functions: str = "") -> bytes:
 %to_int = OpTypePointer StorageBuffer %int
 %ints_at = OpVariable %to_int_block StorageBuffer
 %take = OpTypeFunction %int %to_int %to_int
+%give = OpTypeFunction %to_int %to_int
+%slot_int = OpTypePointer Function %to_int
+%pair = OpTypeStruct %to_int %to_int
 """
     decorations = """OpDecorate %ints ArrayStride 16
 OpDecorate %int_block Block
@@ -104,7 +148,8 @@ OpMemberDecorate %int_block 1 Offset 16
 OpDecorate %ints_at DescriptorSet 0
 OpDecorate %ints_at Binding 0
 """
-    return module(body, "", types, decorations, functions, version="1.4", interface="%ints_at")
+    kept = "%kept_p = OpVariable %slot_int Function\n%kept_q = OpVariable %slot_int Function"
+    return module(body, kept, types, decorations, functions, version="1.4", interface="%ints_at")
 
 
 FAR = {
@@ -115,6 +160,12 @@ FAR = {
     "%p1 = OpAccessChain %to_int %ints_at %k1 %c\nOpBranch %merge\n%right = OpLabel\nOpBranch %merge\n%merge = OpLabel\n"
     "%r = OpPhi %to_int %p1 %left %p %right\n%d = OpPtrDiff %int %r %q",
     "arguments": "%d = OpFunctionCall %int %apart %p %q",
+    "results": "%p1 = OpFunctionCall %to_int %same %p\n%q1 = OpFunctionCall %to_int %same %q\n%d = OpPtrDiff %int %p1 %q1",
+    "variables": "OpStore %kept_p %p\nOpStore %kept_q %q\n"
+    "%p1 = OpLoad %to_int %kept_p\n%q1 = OpLoad %to_int %kept_q\n%d = OpPtrDiff %int %p1 %q1",
+    "structures": "%both = OpCompositeConstruct %pair %p %q\n%p1 = OpCompositeExtract %to_int %both 0\n"
+    "%q1 = OpCompositeExtract %to_int %both 1\n"
+    "%d = OpPtrDiff %int %p1 %q1",
 }
 
 
@@ -122,6 +173,8 @@ FAR = {
 def test_elements_lie_apart_as_the_array_says(kind: str) -> None:
     functions = "%apart = OpFunction %int None %take\n%x = OpFunctionParameter %to_int\n%y = OpFunctionParameter %to_int\n"
     functions += "%begin = OpLabel\n%gap = OpPtrDiff %int %x %y\nOpReturnValue %gap\nOpFunctionEnd\n"
+    functions += "%same = OpFunction %to_int None %give\n%z = OpFunctionParameter %to_int\n"
+    functions += "%start = OpLabel\nOpReturnValue %z\nOpFunctionEnd\n"
     body = f"%p = OpAccessChain %to_int %ints_at %k1 %c\n%q = OpAccessChain %to_int %ints_at %k1 %k3\n{FAR[kind]}\n"
     v = data(8)
     want = v["choice"].astype(np.int64) - 3

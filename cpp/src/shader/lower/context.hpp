@@ -437,6 +437,9 @@ struct Lowering {
   Val held_value(const Pointer& p, uint32_t type);
   Val pointer_value(uint32_t id);
   bool is_followed(uint32_t id) const;
+  Pointer followed_pointer(uint32_t id);
+  void define_followed(const Instruction& i, Pointer p);
+  bool follows(const Instruction& i);
   Val compared_pointer(uint32_t id);
   uint64_t stride_between(uint32_t a, uint32_t b);
   Value shared_offset(Value offset, uint32_t type);

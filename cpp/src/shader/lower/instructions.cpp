@@ -136,7 +136,7 @@ void load_image(Lowering& l, const Instruction& i) {
 void copy_object(Lowering& l, const Instruction& i) {
   assert(i.op == spv::OpCopyObject);
   const uint32_t of = l.m.operand(i, 0);
-  if (l.m.type(i.type).kind == Kind::pointer) return define_pointer(l, i, l.pointer(of));
+  if (l.m.type(i.type).kind == Kind::pointer) return l.follows(i) ? void() : define_pointer(l, i, l.pointer(of));
   if (l.frame().images.count(of)) return define_image(l, i.id, l.image_value(of));
   l.define(i.id, l.value(of));
 }
@@ -210,7 +210,7 @@ void Lowering::lower(const Instruction& i, uint32_t index) {
     }
     case spv::OpAccessChain:
     case spv::OpInBoundsAccessChain:
-      return define_pointer(*this, i, access_chain(i));
+      return follows(i) ? void() : define_pointer(*this, i, access_chain(i));
     case spv::OpFunctionCall:
       return function_call(i);
     case spv::OpArrayLength:

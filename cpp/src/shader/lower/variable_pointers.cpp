@@ -122,13 +122,37 @@ Value step_index(const Ir& ir, Value index, uint32_t limit) {
 
 }  // namespace
 
+/// A pointer to shared memory as it was counted, which may lead out of it.
+Pointer Lowering::followed_pointer(uint32_t id) {
+  assert(is_followed(id));
+  Pointer p = pointer(id);
+  if (failed()) return p;
+  const Value from = known_value(id).c[0];
+  p.offset_dynamic = ir.sub(from, Ir::same(from, kNotNull)), p.offset_B = 0;
+  return p;
+}
+
+/// The value as it was counted; the place, which is read and written, inside.
+void Lowering::define_followed(const Instruction& i, Pointer p) {
+  assert(p.space == Pointer::Space::workgroup && p.offset_dynamic);
+  define_held(i, p);
+  p.offset_dynamic = shared_offset(ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)), p.type);
+  p.offset_B = 0;
+  frame().pointers[i.id] = p;
+}
+
+/// OpAccessChain and OpCopyObject of a pointer that is followed; false: it is none.
+bool Lowering::follows(const Instruction& i) {
+  if (!m.type(i.type).variable_pointer || !is_followed(m.operand(i, 0))) return false;
+  Pointer p = followed_pointer(m.operand(i, 0));
+  for (uint32_t k = 1; k < i.count && !failed(); ++k) access_step(p, m.operand(i, k));
+  if (!failed()) define_followed(i, p);
+  return true;
+}
+
 /// OpPtrAccessChain: base, element, indices.
 void Lowering::pointer_chain(const Instruction& i) {
-  Pointer p = pointer(m.operand(i, 0));
-  if (!failed() && is_followed(m.operand(i, 0))) {
-    const Value from = known_value(m.operand(i, 0)).c[0];
-    p.offset_dynamic = ir.sub(from, Ir::same(from, kNotNull)), p.offset_B = 0;
-  }
+  Pointer p = is_followed(m.operand(i, 0)) ? followed_pointer(m.operand(i, 0)) : pointer(m.operand(i, 0));
   Value index = scalar(m.operand(i, 1));
   if (failed()) return;
   if (!Ir::is_integer(index)) return fail(op_name(i.op) + " has an element that is no integer");
@@ -141,12 +165,7 @@ void Lowering::pointer_chain(const Instruction& i) {
   if (is_varying(index)) p.step_B = static_cast<uint32_t>(stride_B);
   p.offset_dynamic = add_index(p.offset_dynamic, step);
   for (uint32_t k = 2; k < i.count && !failed(); ++k) access_step(p, m.operand(i, k));
-  if (failed()) return;
-  define_held(i, p);
-  if (!is_shared) return;
-  p.offset_dynamic = shared_offset(ir.add(p.offset_dynamic, Ir::same(p.offset_dynamic, p.offset_B)), p.type);
-  p.offset_B = 0;
-  frame().pointers[i.id] = p;
+  if (!failed()) is_shared ? define_followed(i, p) : define_held(i, p);
 }
 
 namespace {
@@ -201,6 +220,20 @@ uint64_t element_stride(const Module& m, const Constants& constants, uint32_t id
   }
 }
 
+/// Pointers of a type that came from a variable, a call or a structure were chains once: where all of its chains into arrays have one
+/// stride, it is that. 0: there are none, or several.
+uint64_t stride_of_chains(const Module& m, const Constants& constants, uint32_t type) {
+  std::set<uint64_t> strides;
+  for (const Instruction& i : m.instructions) {
+    const bool is_chain = i.op == spv::OpAccessChain || i.op == spv::OpInBoundsAccessChain,
+               is_step = i.op == spv::OpPtrAccessChain || i.op == spv::OpInBoundsPtrAccessChain;
+    if (i.type != type || (!is_chain && !is_step)) continue;
+    const uint32_t into = indexed_last(m, constants, i, is_step ? 2 : 1);
+    if (into && is_array(m.type(into).kind)) strides.insert(m.decorations_array_stride(into));
+  }
+  return strides.size() == 1 ? *strides.begin() : 0;
+}
+
 }  // namespace
 
 /// OpPtrDiff: how far the elements that two pointers are to lie apart. 0, and an error: nothing says so.
@@ -208,6 +241,7 @@ uint64_t Lowering::stride_between(uint32_t a, uint32_t b) {
   std::set<uint32_t> seen;
   uint64_t stride_B = element_stride(m, constants, a, seen);
   if (!stride_B) stride_B = element_stride(m, constants, b, seen);
+  if (!stride_B) stride_B = stride_of_chains(m, constants, m.type_of(a));
   if (!stride_B) fail("OpPtrDiff of pointers that no array with an ArrayStride, and no pointer type that has one, is known of");
   return stride_B;
 }
