@@ -231,13 +231,20 @@ struct Model {
 
   bool near_integer(double u) const { return std::fabs(u - std::nearbyint(u)) < 2e-4; }
 
+  /// Of places between texels eight bits are kept, rounded to the nearest (subTexelPrecisionBits); `unsure`: floats may round the other way.
+  double kept(double u, bool& unsure) const {
+    const double units = 256 * u + 0.5;
+    unsure |= std::fabs(units - std::nearbyint(units)) < 256 * 2e-5;
+    return std::floor(units) / 256;
+  }
+
   /// Four texels of a level (or one) with weights, at face-local or plain coordinates. `border`: the layer, a slice, is outside.
   void footprint(uint32_t level, int layer, int face, double s, double t, const Request& q, bool linear, double texels[4][4], double& fx,
                  double& fy, bool& unsure, bool border = false) const {
     const ViewLevel& l = image.view.level[level];
     const bool plain = key.sampler.unnormalized_coordinates;
     double u = plain ? s : s * l.width_px, v = one_d() ? 0.5 : plain ? t : t * l.height_px;
-    if (linear) u -= 0.5, v -= one_d() ? 0 : 0.5;
+    if (linear) u = kept(u - 0.5, unsure), v = one_d() ? v : kept(v - 0.5, unsure);
     unsure |= !linear && (near_integer(u) || (!one_d() && near_integer(v)));
     u = std::clamp(u, -1e6, 1e6), v = std::clamp(v, -1e6, 1e6);
     const int i = static_cast<int>(std::floor(u)), j = static_cast<int>(std::floor(v));
@@ -284,12 +291,12 @@ struct Model {
   }
 
   /// 4, 16 or 64 texels of a level. `layer`: where the view is no 3D one.
-  void cubic(uint32_t level, int layer, double s, double t, const Request& q, double out[4]) const {
+  void cubic(uint32_t level, int layer, double s, double t, const Request& q, double out[4], bool& unsure) const {
     const ViewLevel& l = image.view.level[level];
     const bool plain = key.sampler.unnormalized_coordinates;
-    const double u = std::clamp(plain ? s - 0.5 : s * l.width_px - 0.5, -1e6, 1e6),
-                 v = one_d() ? 0 : std::clamp(plain ? t - 0.5 : t * l.height_px - 0.5, -1e6, 1e6),
-                 w = volume() ? std::clamp(q.r * l.depth_px - 0.5, -1e6, 1e6) : 0;
+    const auto between = [&](double texels) { return kept(std::clamp(texels - 0.5, -1e6, 1e6), unsure); };
+    const double u = between(plain ? s : s * l.width_px), v = one_d() ? 0 : between(plain ? t : t * l.height_px),
+                 w = volume() ? between(q.r * l.depth_px) : 0;
     const int i = static_cast<int>(std::floor(u)), j = static_cast<int>(std::floor(v)), k = static_cast<int>(std::floor(w));
     std::fill_n(out, 4, 0.0);
     for (int z = 0; z < (volume() ? 4 : 1); ++z)
@@ -393,11 +400,12 @@ struct Model {
     for (int k = 0; k < 2; ++k) {
       const uint32_t level = k ? second : first;
       if (is_cubic) {
-        cubic(level, layer, s, t, q, level_value[k]);
+        cubic(level, layer, s, t, q, level_value[k], a.unsure);
         continue;
       }
       const int slices = image.view.level[level].depth_px;
-      const double z = volume() ? std::clamp(q.r * slices - (linear ? 0.5 : 0), -1e6, 1e6) : 0;
+      double z = volume() ? std::clamp(q.r * slices - (linear ? 0.5 : 0), -1e6, 1e6) : 0;
+      if (volume() && linear) z = kept(z, a.unsure);
       a.unsure |= volume() && !linear && near_integer(z);
       for (int c = 0; c < 4; ++c) level_value[k][c] = 0;
       for (int slice = 0; slice < (volume() && linear ? 2 : 1); ++slice) {
@@ -431,7 +439,8 @@ struct Model {
     }
     const double w = image.view.level[0].width_px, h = image.view.level[0].height_px;
     const bool plain = key.sampler.unnormalized_coordinates;
-    a.unsure = near_integer((plain ? s : s * w) - 0.5) || near_integer((plain ? t : t * h) - 0.5);
+    constexpr double kLess = 0.5 - 1.0 / 512;
+    a.unsure = near_integer((plain ? s : s * w) - kLess) || near_integer((plain ? t : t * h) - kLess);
     double texels[4][4] = {}, fx, fy;
     footprint(0, layer_of(q.layer), face, s, t, q, true, texels, fx, fy, a.unsure);
     const int order[4] = {2, 3, 1, 0};
@@ -737,9 +746,9 @@ float fixed_component_of(const Texture& image, VkSamplerAddressMode mode, const 
   const int scaled = static_cast<int>(d * 32768), first = scaled >> 15, of_second = scaled & 32767;
   auto position = [&](double coordinate, int size) {
     const float c = static_cast<float>(coordinate), scale = 65536.0f * static_cast<float>(size);
-    if (mode != VK_SAMPLER_ADDRESS_MODE_REPEAT) return static_cast<int>(std::floor(std::fma(c, scale, -32768.0f)));
+    if (mode != VK_SAMPLER_ADDRESS_MODE_REPEAT) return static_cast<int>(std::floor(std::fma(c, scale, -32640.0f))) & ~255;
     const float middle = c - 0.5f, m = middle - std::nearbyint(middle);
-    return static_cast<int>(std::floor(std::fma(m, scale, 32768.0f * static_cast<float>(size) - 32768)));
+    return static_cast<int>(std::floor(std::fma(m, scale, 32768.0f * static_cast<float>(size) - 32640))) & ~255;
   };
   int sum = 0, weights = 0;
   for (int k = 0; k < 2; ++k) {
@@ -797,7 +806,7 @@ void test_fixed_rule() {
   }
 }
 
-/// rgba16f to the bit: four texels whose halves became floats, mixed by a + w * (b - a). Infinities, NaN and the least numbers are among
+/// rgba16f to the bit: four texels whose halves became floats, mixed by a + w * (b - a), where w is 0 and that is no number, by a. Infinities, NaN and the least numbers are among
 /// them; one of them may not reach another lane or component.
 void test_halves() {
   lab_count = 3;
@@ -827,8 +836,8 @@ void test_halves() {
         for (int axis = 0; axis < 2; ++axis) {
           float c = static_cast<float>(axis ? requests[k].t : requests[k].s);
           if (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT) c -= std::floor(c);
-          const float u = std::fma(c, static_cast<float>(axis ? h : w), -0.5f);
-          low[axis] = static_cast<int>(std::floor(u)), weight[axis] = u - std::floor(u);
+          const float u = std::fma(c, static_cast<float>(axis ? h : w), -0.5f + 1.0f / 512);
+          low[axis] = static_cast<int>(std::floor(u)), weight[axis] = std::floor(256 * (u - std::floor(u))) / 256;
         }
         const auto texel = [&](int dx, int dy) {
           bool outside = false;
@@ -837,7 +846,10 @@ void test_halves() {
         };
         const vk::Texel corners[4] = {texel(0, 0), texel(1, 0), texel(0, 1), texel(1, 1)};
         for (int c = 0; c < 4; ++c) {
-          const auto mix = [](float a, float b, float by) { return std::fma(b - a, by, a); };
+          const auto mix = [](float a, float b, float by) {
+            const float sum = std::fma(b - a, by, a);
+            return std::isnan(sum) && by == 0 ? a : sum;
+          };
           const float want =
               mix(mix(corners[0].f[c], corners[1].f[c], weight[0]), mix(corners[2].f[c], corners[3].f[c], weight[0]), weight[1]);
           const float have = out[0][k][c];
@@ -845,6 +857,49 @@ void test_halves() {
         }
       }
       CHECK_MESSAGE(good, "filter of halves, mode " + std::to_string(mode) + ", round " + std::to_string(n));
+    }
+  }
+}
+
+/// Blocks of pixels that go in step with texels, at centres along both axes, one or none, by views of one level: the bits of the same
+/// places in a view of which more may be asked, where four texels are always filtered, and of narrower packets.
+void test_steps() {
+  lab_count = 3;
+  for (const VkFormat format :
+       {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_B8G8R8A8_SRGB, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R8_UNORM, VK_FORMAT_R16_SFLOAT,
+        VK_FORMAT_R8G8_SNORM, VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_A2B10G10R10_UNORM_PACK32, VK_FORMAT_R32_SFLOAT,
+        VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R16G16B16A16_UNORM, VK_FORMAT_D32_SFLOAT}) {
+    for (auto [w, h] : {std::pair{64, 32}, {20, 12}, {12, 4}}) {
+      Texture image(format, static_cast<uint32_t>(w), static_cast<uint32_t>(h), 1, 1);
+      for (int n = 0; n < 48; ++n) {
+        constexpr uint16_t kSpecial[] = {0x7c00, 0xfc00, 0x7e01, 0xfe00, 0x7c01, 0x0001, 0x83ff, 0x8000, 0x7bff};
+        if (n >= 12 && image.format->numeric == vk::Numeric::sfloat)
+          for (int k = 0; k < 3; ++k) std::memcpy(image.memory.data() + rng() % (static_cast<size_t>(w * h) * image.format->texel_B / 2) * 2, &kSpecial[rng() % 9], 2);
+        SamplerKey key = basic(format);
+        key.has_sampler = true, key.sampler.address_u = key.sampler.address_v = static_cast<VkSamplerAddressMode>(rng() % 4);
+        key.sampler.compare_enable = format == VK_FORMAT_D32_SFLOAT && n % 2, key.sampler.compare_op = VK_COMPARE_OP_LESS;
+        const int x = static_cast<int>(rng() % static_cast<uint32_t>(w)) - 2, y = static_cast<int>(rng() % static_cast<uint32_t>(h)) - 2;
+        const auto between = [&](bool centre) { return centre ? 0.0 : n % 3 ? (rng() % 256) / 256.0 : 0.5; };
+        const double fx = between(n & 1), fy = between(n & 2), step_x = n % 7 == 6 ? 2 : 1, step_y = n % 11 == 10 ? 0.5 : 1;
+        Request requests[16];
+        for (int lane = 0; lane < 16; ++lane) {
+          Request& q = requests[lane] = random_request(Op::lod, false, 1);
+          const int column = (lane >> 2 & 1) * 2 + (lane & 1), row = (lane >> 3 & 1) * 2 + (lane >> 1 & 1);
+          q.s = static_cast<float>((x + column * step_x + 0.5 + fx) / w), q.t = static_cast<float>((y + row * step_y + 0.5 + fy) / h);
+          if (n % 13 == 12 && lane == 9) q.s += 0.5;
+          if (n == 47) q.s = lane % 2 ? NAN : INFINITY;
+          q.lod = 0, q.offset_x = n % 4 == 3 ? 1 : 0, q.offset_y = n % 8 == 7 ? -2 : 0;
+          q.dref = requests[0].dref;
+        }
+        static float out[2][3][16][4];
+        for (int k = 0; k < 2; ++k) {
+          key.one_level = k;
+          if (!call(key, image, Op::lod, requests, 0, out[k])) return;
+        }
+        bool good = true;
+        for (int k = 1; k < 6; ++k) good &= std::memcmp(out[0][0], out[k / 3][k % 3], sizeof out[0][0]) == 0;
+        CHECK_MESSAGE(good, std::string("in step, ") + image.format->name + ", round " + std::to_string(n));
+      }
     }
   }
 }
@@ -1219,6 +1274,7 @@ int main() {
   test_magnified();
   test_fixed_rule();
   test_halves();
+  test_steps();
   test_dimensions();
   test_non_seamless_cubes();
   test_volumes();

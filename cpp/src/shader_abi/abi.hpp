@@ -100,8 +100,8 @@ inline void fill_level_tables(ImageViewAbi& view) {
     view.height_scaled[k] = 65536.0f * static_cast<float>(level.height_px);
     view.last_texel[k] = static_cast<uint32_t>(level.height_px - 1) | static_cast<uint32_t>(level.width_px - 1) << 16;
     view.pitch_and_one[k] = level.row_pitch_B / 4 | 1u << 16;
-    view.middle_x[k] = 32768.0f * static_cast<float>(level.width_px - 1),
-    view.middle_y[k] = 32768.0f * static_cast<float>(level.height_px - 1);
+    view.middle_x[k] = 32768.0f * static_cast<float>(level.width_px - 1) + 128.0f,
+    view.middle_y[k] = 32768.0f * static_cast<float>(level.height_px - 1) + 128.0f;
   }
   view.last_level = view.level_count > 1 ? view.level_count - 1 : 0, view.last_level_fixed = view.last_level << 15;
 }

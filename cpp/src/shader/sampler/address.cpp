@@ -47,6 +47,16 @@ Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value 
   return ir.fmax_second(s, ir.fk(0));  // at most 1 or 2; NaN becomes 0
 }
 
+Value kept_fraction(const Ir& ir, Value fraction) {
+  if (ir.wide && Ir::lanes_of(fraction) == 16) {
+    constexpr uint32_t kDownNoExceptions = 9;
+    return ir.call_intrinsic(
+        "llvm.x86.avx512.mask.rndscale.ps.512", {},
+        {fraction, ir.c32(kSubTexelBits << 4 | kDownNoExceptions), fraction, LLVMConstInt(ir.i16, 0xffff, 0), ir.c32(4)});
+  }
+  return ir.fmul(ir.floor(ir.fmul(fraction, ir.fk(kSubTexels))), ir.fk(1 / kSubTexels));
+}
+
 namespace {
 
 AxisPosition place(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move,
@@ -54,7 +64,7 @@ AxisPosition place(const SamplerContext& c, VkSamplerAddressMode mode, Value coo
   const Ir& ir = c.ir;
   assert(Ir::type_of(coordinate) == ir.vf32 && Ir::type_of(size_f) == ir.vf32);
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates, mirrors = mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT;
-  const float before = (linear ? -0.5f : 0.0f) + move;
+  const float before = (linear ? -kHalfLessRounding : 0.0f) + move;
   assert(!unnormalized || move == 0);
   Value half = ir.fk(before);
   Value u = unnormalized  ? (linear ? ir.fadd(coordinate, half) : coordinate)
@@ -67,13 +77,17 @@ AxisPosition place(const SamplerContext& c, VkSamplerAddressMode mode, Value coo
     u = ir.fclamp(u, ir.fk(-kFarTexel), ir.fk(kFarTexel));
   }
   const Ir::Floor at = ir.floor_and_index(u);
-  return {at.index, linear ? ir.fsub(u, at.whole) : nullptr};
+  return {at.index, linear ? kept_fraction(ir, ir.fsub(u, at.whole)) : nullptr};
 }
 
 }  // namespace
 
 AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear, float move) {
   return place(c, mode, coordinate, size_f, linear, move, true);
+}
+
+AxisPosition place_bounded(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {
+  return place(c, mode, coordinate, size_f, linear, 0, true);
 }
 
 AxisPosition place_in_window(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear) {

@@ -98,9 +98,9 @@ void SamplerFunctionBuilder::four_texels(const Level& level, Value s, Value t, V
   if (!plan.seamless()) return four_of_face(level, s, t, face, out, ax, ay);
   // Cubes: plain indices first; where one leaves the face, all four go through the neighbour's mapping.
   auto plain = [&](Value coordinate, Value size_f, Axis& axis) {
-    Value u = ir.fclamp(ir.fma(coordinate, size_f, ir.fk(-0.5f)), ir.fk(-0.5f), ir.fsub(size_f, ir.fk(0.5f)));
+    Value u = ir.fclamp(ir.fma(coordinate, size_f, ir.fk(-kHalfLessRounding)), ir.fk(-0.5f), ir.fsub(size_f, ir.fk(0.5f)));
     Value whole = ir.floor(u);
-    axis.fraction = ir.fsub(u, whole);
+    axis.fraction = kept_fraction(ir, ir.fsub(u, whole));
     axis.low = ir.fptosi(whole);
     axis.high = ir.add(axis.low, ir.ik(1));
   };

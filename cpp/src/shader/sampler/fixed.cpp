@@ -1,8 +1,9 @@
 // shader/sampler/fixed.cpp -- linear filters of 8-bit codes by integers: multiplications of words, four for sixteen texels' two components.
 //
 // In: folded coordinates, a level. Out: sums of codes times weights of 15 bits, which are exact. The rule, lane by lane:
-//   u = floor(65536 * (coordinate * size - 1/2)), one rounding before the floor; index u >> 16, fraction fx = u & 0xffff; v, fy likewise.
-//   Where coordinates repeat: m = coordinate - 1/2 less the nearest integer, u = floor(65536 * (m * size + (size - 1) / 2))
+//   u = floor(65536 * (coordinate * size - 1/2 + 1/512)), one rounding before the floor; index u >> 16, fraction fx = u & 0xff00: the
+//   nearest of 256 places between two texels (kSubTexelBits). v, fy likewise.
+//   Where coordinates repeat: m = coordinate - 1/2 less the nearest integer, u = floor(65536 * (m * size + (size - 1) / 2 + 1/512))
 //   levels: l = floor(32768 * fraction of the level); weight L = 32767 - l of the first level, l of the second
 //   columns: h = L * fx >> 16; L - h and h. Rows: each column's weight w gives w * fy >> 16 to the lower row and keeps the rest.
 // All weights together are 32767, so that a constant image stays what it is. A weight is off by 2^-14 at most; a device's
@@ -83,6 +84,16 @@ Value twice(const Ir& ir, Value v) {
   return ir.shuffle(words_of(ir, v), order);
 }
 
+/// The same of a position's fraction, of which the lower byte is not kept.
+Value fraction_twice(const Ir& ir, Value position) {
+  static_assert(kSubTexelBits == 8);
+  const auto n = static_cast<int>(4 * Ir::lanes_of(position));
+  std::vector<int> order;
+  for (int k = 0; k < n; k += 4) order.insert(order.end(), {n, k + 1, n, k + 1});
+  Value bytes = ir.bitcast(position, Ir::vec(ir.i8, static_cast<uint32_t>(n)));
+  return ir.bitcast(ir.shuffle(bytes, Ir::zero(Ir::type_of(bytes)), order), Ir::vec(ir.i16, static_cast<uint32_t>(n) / 2));
+}
+
 /// Which lane is at a place of a vector of pairs: in an order that needs shuffles within 128 bits only, where pairs are loaded one by one.
 std::vector<int> pair_order(const Ir& ir) {
   const bool in_order = ir.lanes == 4 || (ir.gathers && ir.lanes >= 8);
@@ -149,9 +160,9 @@ Value fixed_position(const SamplerContext& c, VkSamplerAddressMode mode, Value c
   const Ir& ir = c.ir;
   // The distance from the middle of a period, as which a coordinate keeps its bits: half a size less half a texel is added.
   if (repeats_plainly(c, mode))
-    return floor_to_int(ir, ir.fma(coordinate, scale, middle ? middle : ir.fma(scale, ir.fk(0.5f), ir.fk(-32768))));
+    return floor_to_int(ir, ir.fma(coordinate, scale, middle ? middle : ir.fma(scale, ir.fk(0.5f), ir.fk(-65536 * kHalfLessRounding))));
   const bool unnormalized = c.plan.key.sampler.unnormalized_coordinates;
-  Value u = ir.fma(coordinate, unnormalized ? ir.fk(65536) : scale, ir.fk(-32768));
+  Value u = ir.fma(coordinate, unnormalized ? ir.fk(65536) : scale, ir.fk(-65536 * kHalfLessRounding));
   const bool repeats = !unnormalized && (mode == VK_SAMPLER_ADDRESS_MODE_REPEAT || mode == VK_SAMPLER_ADDRESS_MODE_MIRRORED_REPEAT);
   if (!repeats && bounded) u = ir.fclamp(u, ir.fk(-kFar), ir.fk(kFar));
   return floor_to_int(ir, u);
@@ -270,8 +281,8 @@ std::pair<Rows, FixedPosition> load_rows(const SamplerContext& c, const FixedLev
 
 }  // namespace
 
-FixedPlace place_fixed_in_window(const SamplerContext& c, const FixedLevel& level, Value s, Value t) {
-  const FixedPosition at = position_in(c, level, s, t, false);
+FixedPlace place_fixed(const SamplerContext& c, const FixedLevel& level, Value s, Value t, bool bounded) {
+  const FixedPosition at = position_in(c, level, s, t, bounded);
   return {at.u, at.v};
 }
 
@@ -342,9 +353,9 @@ FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, V
                      const FixedSum* sum) {
   const Ir& ir = c.ir;
   // (L, 0) - (h, h) = (L - h, -h), and the second without its sign.
-  Value h = multiply_high(ir, weight.both, twice(ir, u)), difference = ir.sub(words_of(ir, weight.low), h);
+  Value h = multiply_high(ir, weight.both, fraction_twice(ir, u)), difference = ir.sub(words_of(ir, weight.low), h);
   Value columns = ir.call_intrinsic("llvm.abs", {Ir::type_of(difference)}, {difference, ir.c1(false)});
-  Value bottom = multiply_high(ir, columns, twice(ir, v)), top = ir.sub(columns, bottom);
+  Value bottom = bottom_row ? multiply_high(ir, columns, fraction_twice(ir, v)) : nullptr, top = bottom ? ir.sub(columns, bottom) : columns;
   std::vector<int> spread;
   for (int lane : pair_order(ir)) spread.push_back(lane), spread.push_back(lane);
   const auto middle = spread.begin() + static_cast<std::ptrdiff_t>(ir.lanes);
@@ -352,7 +363,7 @@ FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, V
     Value v = dwords_of(ir, w);
     return words_of(ir, joined(ir, {ir.permute_16(v, v, {spread.begin(), middle}), ir.permute_16(v, v, {middle, spread.end()})}));
   };
-  Value top_weight = for_pairs(top), bottom_weight = for_pairs(bottom);
+  Value top_weight = for_pairs(top), bottom_weight = bottom ? for_pairs(bottom) : nullptr;
   FixedSum result{};
   for (uint32_t pair = 0; pair < 2; ++pair) {
     // Bytes of two texels to words: component, component, next component, next component.
@@ -368,8 +379,9 @@ FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, V
       Type type = Ir::vec(ir.i8, static_cast<uint32_t>(n));
       return ir.bitcast(ir.shuffle(ir.bitcast(row, type), Ir::zero(type), bytes), Ir::vec(ir.i16, 4 * ir.lanes));
     };
-    Value of_top = multiply_pairs(ir, to_words(top_row), top_weight), of_bottom = multiply_pairs(ir, to_words(bottom_row), bottom_weight);
-    result.pair[pair] = ir.add(sum ? ir.add(sum->pair[pair], of_top) : of_top, of_bottom);
+    Value of_top = multiply_pairs(ir, to_words(top_row), top_weight);
+    result.pair[pair] = sum ? ir.add(sum->pair[pair], of_top) : of_top;
+    if (bottom_row) result.pair[pair] = ir.add(result.pair[pair], multiply_pairs(ir, to_words(bottom_row), bottom_weight));
   }
   return result;
 }

@@ -1,7 +1,7 @@
 // shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
 //
 // compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; filter.cpp the texels of one level and their
-// sums; cubic.cpp the same of cubic filters; ycbcr.cpp those of luma and chroma apart; storage.cpp texels by integer coordinates;
+// sums; centres.cpp those that need no sum; cubic.cpp the same of cubic filters; ycbcr.cpp those of luma and chroma apart; storage.cpp texels by integer coordinates;
 // anisotropy.cpp several samples along a line, and queries of the LOD.
 #pragma once
 
@@ -45,13 +45,28 @@ class SamplerFunctionBuilder {
     LevelChoice choice;
     Value lambda, count, along_x;
   };
+  /// Of a call: left upper texels by lane, and what filters take as fractions (of fixed ones the positions).
+  struct Places {
+    Value x, y, at_x, at_y;
+  };
+  /// Along which axes places lie between the centres of texels, so that a filter has something to do.
+  enum class Between : uint32_t { both, columns, rows, neither };
   Anisotropy anisotropy_of(const Footprint& of, Value bias) const;
   void sample_along(const Footprint& of, Value bias, Value mask);
   void load_context(Value descriptor, Value layer_argument);
   void sample(Value s, Value t, Value face, const std::function<LevelChoice()>& choose, Value magnified, Value mask);
   void sample_at(Value s, Value t, Value rho2, Value bias, Value mask);
-  std::array<Value, 4> filter_place(const TexelWindow& w, WindowRows rows, const AxisPosition& x, const AxisPosition& y, Value follow,
-                                    Block otherwise);
+  bool asks_centres() const;
+  Places find_places(const FixedLevel& fixed, const Level& level, Value s, Value t, bool bounded) const;
+  Value is_centre(Value fraction) const;
+  Value is_one_fraction(const Places& at) const;
+  void branch_in_step(const Places& at, const TexelWindow& step, Block in_step, Block other) const;
+  Value between_of(const Places& at) const;
+  void sample_centres(const Level& level, Value s, Value t, Block other);
+  void each_between(Value between, const std::function<void(Between)>& serve) const;
+  TexelValues as_filtered(const TexelValues& texel) const;
+  std::array<Value, 4> filter_step_of_halves(Between between, const WindowRows& rows, Value fx, Value fy, Block otherwise);
+  std::array<Value, 4> filter_place(Between between, const TexelWindow& w, WindowRows rows, Value fx, Value fy, Block otherwise);
   void sample_planes(Value s, Value t, Value magnified);
   void four_of_face(const Level& level, Value s, Value t, Value face, TexelValues out[4], Axis& ax, Axis& ay);
   TexelValues sample_level(Value level_index, Value s, Value t, Value face, LevelFilter filter);

@@ -68,12 +68,17 @@ Value to_floats(const Ir& ir, Value words, bool canonical) {
   return ir.select(nan, ir.as_float(ir.ik(floats, 0x7fc00000u)), floats);
 }
 
+Value mix(const Ir& ir, Value a, Value b, Value weight) { return ir.fma(ir.fsub(b, a), weight, a); }
+
 /// Two components of the four texels, mixed.
 Value mixed(const Ir& ir, const std::array<Value, 4>& words, Value fx, Value fy, bool canonical) {
-  const auto mix = [&](Value a, Value b, Value weight) { return ir.fma(ir.fsub(b, a), weight, a); };
+  const auto mix_some = [&](Value a, Value b, Value weight) {
+    Value sum = mix(ir, a, b, weight);
+    return canonical ? ir.select(ir.fgt(weight, ir.fk(weight, 0)), sum, a) : sum;
+  };
   Value f[4];
   for (size_t k = 0; k < 4; ++k) f[k] = to_floats(ir, words[k], canonical);
-  return mix(mix(f[0], f[1], fx), mix(f[2], f[3], fx), fy);
+  return mix_some(mix_some(f[0], f[1], fx), mix_some(f[2], f[3], fx), fy);
 }
 
 /// Asks memory for what lies to the right of each row of a packet's pixels, and below the last: passes over whole pictures read it soon,
@@ -186,15 +191,30 @@ void prefetch_window(const Ir& ir, const WindowRows& rows) {
 }
 
 /// Rows of pixels, components side by side, as conversion leaves them.
-std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy, bool follow) {
+std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy) {
   const Ir& ir = c.ir;
-  const auto mix = [&](Value a, Value b, Value weight) { return ir.fma(ir.fsub(b, a), weight, a); };
-  const auto upper = window_halves(c, w, rows, false, follow), lower = window_halves(c, w, rows, true, follow);
+  const auto upper = window_halves(c, w, rows, false), lower = window_halves(c, w, rows, true);
   std::array<Value, 4> result;
   for (uint32_t row = 0; row < 4; ++row) {
     Value across = spread_row(ir, fx, row), down = spread_row(ir, fy, row);
-    result[row] = mix(mix(upper[row][0], upper[row][1], across), mix(lower[row][0], lower[row][1], across), down);
+    result[row] = mix(ir, mix(ir, upper[row][0], upper[row][1], across), mix(ir, lower[row][0], lower[row][1], across), down);
   }
+  return result;
+}
+
+std::array<Value, 4> filter_step(const SamplerContext& c, const WindowRows& rows, Value fx, Value fy) {
+  const Ir& ir = c.ir;
+  assert(rows.in_step && c.plan.texel_B == 8);
+  const auto texels = [&](Value at) { return LLVMBuildFPExt(ir.builder, ir.load(Ir::vec(ir.f16, ir.lanes), at, 4), ir.vf32, ""); };
+  const auto across = [&](Value at) {
+    Value left = texels(at);
+    return fx ? mix(ir, left, texels(ir.offset(at, uint64_t{8})), fx) : left;
+  };
+  std::array<Value, 4> result;
+  for (uint32_t row = 0; row < 4; ++row) result[row] = across(rows.upper_at[row]);
+  if (!fy) return result;
+  Value last = across(ir.offset(rows.upper_at[3], rows.pitch_B));
+  for (uint32_t row = 0; row < 4; ++row) result[row] = mix(ir, result[row], row < 3 ? result[row + 1] : last, fy);
   return result;
 }
 
@@ -210,29 +230,22 @@ TexelValues filter_halves(const SamplerContext& c, const Level& level, Value s, 
     // Where some result is NaN, lane by lane again, where NaNs are made canonical.
     const AxisPosition x = place_in_window(c, u, s, level.width_f, true), y = place_in_window(c, v, t, level.height_f, true);
     const TexelWindow w = find_window(c, level, x.low, y.low, 1, true);
-    Block window = ir.block("window"), follows = ir.block("follows"), apart = ir.block("apart"), lanes = ir.block("lanes"),
-          done = ir.block("filtered");
-    std::vector<std::pair<std::vector<Value>, Block>> found;
+    Block window = ir.block("window"), lanes = ir.block("lanes"), done = ir.block("filtered");
     ir.br(w.there, window, lanes);
     ir.at(window);
     const WindowRows rows = find_rows(c, level, w);
     prefetch_window(ir, rows);
-    ir.br(columns_follow(ir, w), follows, apart);
-    for (bool follow : {true, false}) {
-      ir.at(follow ? follows : apart);
-      const std::array<Value, 4> filtered = filter_window(c, w, rows, x.fraction, y.fraction, follow);
-      found.emplace_back(needed(c.plan, components_of_rows(ir, filtered)), ir.current_block());
-      const auto unordered = [&](Value a, Value b) { return ir.fcmp(LLVMRealUNO, a, b); };
-      ir.br(ir.any(ir.or_(unordered(filtered[0], filtered[1]), unordered(filtered[2], filtered[3]))), lanes, done);
-    }
+    const std::array<Value, 4> filtered = filter_window(c, w, rows, x.fraction, y.fraction);
+    const std::vector<Value> of_window = needed(c.plan, components_of_rows(ir, filtered));
+    Block window_end = ir.current_block();
+    const auto unordered = [&](Value a, Value b) { return ir.fcmp(LLVMRealUNO, a, b); };
+    ir.br(ir.any(ir.or_(unordered(filtered[0], filtered[1]), unordered(filtered[2], filtered[3]))), lanes, done);
     ir.at(lanes);
     const std::vector<Value> of_lanes = by_lane();
-    found.emplace_back(of_lanes, ir.current_block());
+    Block lanes_end = ir.current_block();
     ir.br(done);
     ir.at(done);
-    for (size_t k = 0; k < of_lanes.size(); ++k)
-      values.push_back(
-          ir.phi(ir.vf32, {{found[0].first[k], found[0].second}, {found[1].first[k], found[1].second}, {of_lanes[k], found[2].second}}));
+    for (size_t k = 0; k < of_lanes.size(); ++k) values.push_back(ir.phi(ir.vf32, {{of_window[k], window_end}, {of_lanes[k], lanes_end}}));
   } else {
     values = by_lane();
   }

@@ -119,6 +119,14 @@ struct Axis {
 };
 /// What does not depend on the level: repeating coordinates folded to one period. NaN becomes 0 there.
 Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
+/// Of a place between two texels these bits are kept, rounded to the nearest: subTexelPrecisionBits. So a picture that is read at the centres
+/// of its texels, by whatever arithmetic, is that picture, and a filter of a block of pixels has one weight.
+inline constexpr uint32_t kSubTexelBits = 8;
+inline constexpr float kSubTexels = 1 << kSubTexelBits;
+/// From a coordinate to the lower texel's centre, with what makes rounding down rounding to the nearest.
+inline constexpr float kHalfLessRounding = 0.5f - 0.5f / kSubTexels;
+/// In [0, 1), rounded down.
+Value kept_fraction(const Ir& ir, Value fraction);
 /// Before wrapping: the lower texel's index, and the weight of the next one (null for nearest). `move`: texels, of normalised coordinates.
 struct AxisPosition {
   Value low, fraction;
@@ -127,6 +135,8 @@ AxisPosition place_on_axis(const SamplerContext& c, VkSamplerAddressMode mode, V
 /// The same for a window: beyond what an index can be, the index is one that no window has, and the fraction is of no use. 16 lanes,
 /// AVX-512.
 AxisPosition place_in_window(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear);
+/// place_on_axis without a move.
+AxisPosition place_bounded(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate, Value size_f, bool linear);
 Axis wrap_axis(const SamplerContext& c, VkSamplerAddressMode mode, const AxisPosition& at, Value size, Value offset);
 /// The four texels of a cubic filter, the second of which is `low`: indices in range.
 struct CubicAxis {
@@ -165,32 +175,37 @@ struct TexelWindow {
   Value there;                              // i1: the rest is only then of use
   Value first_column = nullptr;             // i32
   Value columns = nullptr, rows = nullptr;  // i32 by lane, of the left upper texel; columns from the first one on
+  Value first_row = nullptr;                // i32; of find_step alone, in place of `rows`
 };
 struct WindowRows {
   std::array<Value, 4> upper_at;          // ptr, of the first column, by row of pixels
   Value pitch_B;                          // i64, to the lower ones
   std::array<Value, 4> upper{}, lower{};  // eight texels of each: i32 each, or i64; `lower` where filters reach further
+  bool in_step = false;                   // the lower row is the next one's upper
 };
 /// Whether it is worth a question, as far as the view says.
 bool asks_window(const SamplerContext& c);
 /// `x`, `y`: whatever wrapping would leave alone inside of the level. `reach`: 1 where the next column and row are read too, else 0.
 TexelWindow find_window(const SamplerContext& c, const WindowLevel& level, Value x, Value y, uint32_t reach, bool with_offsets);
+/// A window of which each pixel has the texel beside that of the pixel before, along rows and columns: constant columns, one address.
+TexelWindow find_step(const SamplerContext& c, const WindowLevel& level, Value x, Value y, bool with_offsets);
+Value step_columns(const Ir& ir);
+/// ptr, of the window's first texel; then its rows, addresses alone.
+Value step_address(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w);
+WindowRows step_rows(const SamplerContext& c, const WindowLevel& level, Value first);
 /// Addresses alone.
 WindowRows find_rows(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w);
 WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w, uint32_t reach);
 void load_rows_of_window(const SamplerContext& c, WindowRows& rows, uint32_t reach);
-/// Words of each lane in FourWords' order; the first alone where there is no lower row.
-std::array<Value, 4> window_words(const Ir& ir, const TexelWindow& w, const WindowRows& rows);
+/// Words of each lane in FourWords' order; without lower rows, or not `right`, those alone that are there.
+std::array<Value, 4> window_words(const Ir& ir, const TexelWindow& w, const WindowRows& rows, bool right);
 /// Both words of each lane's texel, where rows are of 64 bits.
 std::array<Value, 2> window_word_pairs(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows);
 /// Left and right texel of `lanes`, one after the other, in two vectors. The first eight lanes are of two rows of pixels, the others too.
 std::array<Value, 2> window_pairs(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows, const std::vector<int>& lanes);
-/// Whether each column of pixels has the texel beside that of the column before: i1.
-Value columns_follow(const Ir& ir, const TexelWindow& w);
 /// Of each row of pixels four left texels, four right ones, of the upper row or the lower one: halves as floats, a pixel's components side
-/// by side. `follow`: columns_follow.
-std::array<std::array<Value, 2>, 4> window_halves(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, bool lower,
-                                                  bool follow);
+/// by side.
+std::array<std::array<Value, 2>, 4> window_halves(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, bool lower);
 /// Lanes of a row of pixels, each four times.
 Value spread_row(const Ir& ir, Value v, uint32_t row);
 /// From rows of pixels, components side by side, to components by lane.
@@ -207,6 +222,8 @@ void load_compressed(const SamplerContext& c, const Level& level, uint32_t count
 TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
 /// The same of a window of the level.
 TexelValues load_window_texel(const SamplerContext& c, const Level& level, const TexelWindow& w);
+/// Of rows that are loaded.
+TexelValues window_texel(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows);
 /// Byte offsets of texels (texel blocks of compressed formats, by column and row) from the level's data: i32, or i64 with layers and
 /// samples.
 Value texel_offsets(const SamplerContext& c, const Level& level, Value x, Value y, Value layer_offset);
@@ -220,6 +237,7 @@ struct FourWords {
 FourWords load_four_words(const SamplerContext& c, const Level& level, Value s, Value t);
 /// The components whose bits are set.
 void unpack_words(const SamplerContext& c, const std::array<Value, 4>& words, uint32_t components, TexelValues out[4]);
+void unpack_two_words(const SamplerContext& c, const std::array<Value, 2>& words, uint32_t components, TexelValues out[2]);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Vectors of one type as one; their number is a power of two.
 Value joined(const Ir& ir, std::vector<Value> parts);
@@ -229,8 +247,8 @@ TexelValues compare_depth(const SamplerContext& c, const TexelValues& texel);
 std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& raw, uint32_t one = 1);
 /// The end of finish_texel where the plan converts (ycbcr.cpp).
 std::array<Value, 4> convert_ycbcr(const SamplerContext& c, const TexelValues& raw, const std::array<Value, 4>& result, uint32_t one);
-/// a + w * (b - a): exact where a equals b.
-TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight);
+/// a + w * (b - a): exact where a equals b. A texel without weight takes no part, as which one that is no number would.
+TexelValues mix_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 /// The least or the greatest of those that have weight; else the mix.
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight);
 TexelValues select_texels(const Ir& ir, Value condition, const TexelValues& a, const TexelValues& b);
@@ -243,7 +261,9 @@ Expected<const CodeSlot*> compile_many_one_by_one(Jit& jit);
 // -- filters of four halves (halves.cpp)
 bool filters_halves(const SamplerPlan& plan);
 /// Of a window, its rows of pixels: components side by side.
-std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy, bool follow);
+std::array<Value, 4> filter_window(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, Value fx, Value fy);
+/// The same of a window in step, of one fraction for all; null: 0.
+std::array<Value, 4> filter_step(const SamplerContext& c, const WindowRows& rows, Value fx, Value fy);
 void prefetch_window(const Ir& ir, const WindowRows& rows);
 /// One level, its four texels mixed.
 TexelValues filter_halves(const SamplerContext& c, const Level& level, Value s, Value t);
@@ -276,13 +296,15 @@ FixedWeight other_weight(const Ir& ir, const FixedWeight& weight);  // kFixedOne
 /// The level's four texels times their weights, added to `sum` (null: 0).
 FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value s, Value t, const FixedWeight& weight,
                          const FixedSum* sum);
-/// The same of texels that are loaded, pairs of each lane.
+/// The same of texels that are loaded, pairs of each lane. No `bottom_row`: v is at the centre of a row.
 FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, Value u, Value v, const FixedWeight& weight,
                      const FixedSum* sum);
 struct FixedPlace {
   Value u, v;  // 16 and 16 bits
 };
-FixedPlace place_fixed_in_window(const SamplerContext& c, const FixedLevel& level, Value s, Value t);
+inline constexpr uint32_t kKeptFraction = 0xff00;  // of u and v
+/// Not `bounded`: beyond what fits, a place that no window has.
+FixedPlace place_fixed(const SamplerContext& c, const FixedLevel& level, Value s, Value t, bool bounded);
 Value pairs_of_window(const Ir& ir, const TexelWindow& w, const std::array<Value, 4>& rows);
 /// A component's codes times kFixedOne, f32.
 Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component);

@@ -83,46 +83,6 @@ bool filters_many(const SamplerPlan& plan) {
          !plan.key.sampler.unnormalized_coordinates && plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
 }
 
-/// The filtered texel of a window. `otherwise`: where halves are no numbers.
-std::array<Value, 4> SamplerFunctionBuilder::filter_place(const TexelWindow& w, WindowRows rows, const AxisPosition& x,
-                                                          const AxisPosition& y, Value follow, Block otherwise) {
-  if (plan.halves) {
-    prefetch_window(ir, rows);
-    const auto filtered = [&](bool columns_follow) {
-      const std::array<Value, 4> v = filter_window(c, w, rows, x.fraction, y.fraction, columns_follow);
-      return std::vector<Value>(v.begin(), v.end());
-    };
-    const std::vector<Value> v = ir.if_else(follow, [&] { return filtered(true); }, [&] { return filtered(false); });
-    const auto unordered = [&](Value a, Value b) { return ir.fcmp(LLVMRealUNO, a, b); };
-    Block numbers = ir.block("numbers");
-    ir.br(ir.any(ir.or_(unordered(v[0], v[1]), unordered(v[2], v[3]))), otherwise, numbers);
-    ir.at(numbers);
-    TexelValues texel = components_of_rows(ir, {v[0], v[1], v[2], v[3]});
-    for (uint32_t k = 0; k < 4; ++k)
-      if (!plan.needed[k]) texel[k] = nullptr;
-    return finish_texel(c, texel);
-  }
-  load_rows_of_window(c, rows, 1);
-  const auto with_alpha = [&](const std::function<std::array<Value, 4>(uint32_t components)>& some) {
-    if (!c.wants_alpha) return some(15);
-    std::array<Value, 4> result = some(7);
-    result[3] = ir.if_else(c.wants_alpha, [&] { return std::vector<Value>{some(8)[3]}; }, [&] { return std::vector<Value>{ir.fk(0)}; })[0];
-    return result;
-  };
-  if (plan.fixed) {
-    const FixedSum sum = sum_of_rows(c, pairs_of_window(ir, w, rows.upper), pairs_of_window(ir, w, rows.lower), x.fraction, y.fraction,
-                                     whole_weight(ir), nullptr);
-    return with_alpha([&](uint32_t components) { return finish_texel(c, components_of(sum, components), kFixedOne); });
-  }
-  const std::array<Value, 4> words = window_words(ir, w, rows);
-  return with_alpha([&](uint32_t components) {
-    TexelValues four[4];
-    unpack_words(c, words, components, four);
-    return finish_texel(
-        c, mix_texels(ir, mix_texels(ir, four[0], four[1], x.fraction), mix_texels(ir, four[2], four[3], x.fraction), y.fraction));
-  });
-}
-
 void SamplerFunctionBuilder::many() {
   using namespace many_arg;
   assert(filters_many(plan) && ir.lanes == 16);
@@ -136,52 +96,67 @@ void SamplerFunctionBuilder::many() {
     return;
   }
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
-  const SamplerCreateInfo& sampler = plan.key.sampler;
   const Level level = load_level(c, ir.c32(0));
   const FixedLevel fixed = plan.fixed ? load_fixed_level(c, ir.c32(0)) : FixedLevel{};
-  constexpr uint32_t kVectors = 3, kBytes = kVectors * kVector_B + 64;  // fractions or positions, columns; four addresses, two bits
+  // Fractions or positions, columns; four addresses, the kind. In step: one address, and of halves the first lane's fractions.
+  constexpr uint64_t kVectors = 3, kRows_B = kVectors * kVector_B, kKind_B = kRows_B + 32, kBytes = kRows_B + 64;
+  constexpr uint32_t kAlone = 0, kApart = 1, kInStep = 2;  // with a Between added
   Value found = memory(ir, ir.i8, kBytes * kMostPlaces, kVector_B);
   const auto entry = [&](Value k) { return ir.offset(found, ir.mul(k, ir.c64(kBytes))); };
   each_place(ir, how_many, [&](Value k) {
     auto [s, t] = place_at(ir, places, k);
     fold(s, t, plan.fixed);
-    Value x, y, at_x, at_y;
-    if (plan.fixed) {
-      const FixedPlace at = place_fixed_in_window(c, fixed, s, t);
-      at_x = at.u, at_y = at.v, x = ir.ashr(at.u, 16), y = ir.ashr(at.v, 16);
-    } else {
-      const AxisPosition u = place_in_window(c, sampler.address_u, s, level.width_f, true),
-                         v = place_in_window(c, sampler.address_v, t, level.height_f, true);
-      at_x = u.fraction, at_y = v.fraction, x = u.low, y = v.low;
-    }
-    const TexelWindow w = find_window(c, level, x, y, 1, false);
-    const WindowRows rows = find_rows(c, level, w);
+    const Places at = find_places(fixed, level, s, t, false);
+    const TexelWindow step = find_step(c, level, at.x, at.y, false);
     Value e = entry(k);
-    ir.store(at_x, e, kVector_B), ir.store(at_y, ir.offset(e, kVector_B), kVector_B),
-        ir.store(w.columns, ir.offset(e, 2 * kVector_B), kVector_B);
-    for (uint32_t r = 0; r < 4; ++r) ir.store(rows.upper_at[r], ir.offset(e, kVectors * kVector_B + 8 * r), 8);
-    ir.store(ir.zext(w.there, ir.i32), ir.offset(e, kVectors * kVector_B + 32), 4);
-    if (plan.halves) ir.store(ir.zext(columns_follow(ir, w), ir.i32), ir.offset(e, kVectors * kVector_B + 36), 4);
+    Block in_step = ir.block("in_step"), apart = ir.block("apart"), next = ir.block("next_place");
+    const auto keep = [&](Value v, uint64_t at_B) { ir.store(v, ir.offset(e, at_B), Ir::lanes_of(v) == 1 ? 4 : kVector_B); };
+    branch_in_step(at, step, in_step, apart);
+    ir.at(in_step);
+    const auto fraction = [&](Value v) { return plan.halves ? ir.extract(v, 0) : v; };
+    keep(fraction(at.at_x), 0), keep(fraction(at.at_y), kVector_B);
+    ir.store(step_address(c, level, step), ir.offset(e, kRows_B), 8);
+    keep(ir.add(between_of(at), ir.c32(kInStep)), kKind_B);
+    ir.br(next);
+    ir.at(apart);
+    const TexelWindow w = find_window(c, level, at.x, at.y, 1, false);
+    const WindowRows rows = find_rows(c, level, w);
+    keep(at.at_x, 0), keep(at.at_y, kVector_B), keep(w.columns, 2 * kVector_B);
+    for (uint32_t r = 0; r < 4; ++r) ir.store(rows.upper_at[r], ir.offset(e, kRows_B + 8 * r), 8);
+    keep(ir.select(w.there, ir.c32(kApart), ir.c32(kAlone)), kKind_B);
+    ir.br(next);
+    ir.at(next);
   });
   each_place(ir, how_many, [&](Value k) {
     Value e = entry(k);
-    const auto is_set = [&](uint64_t at_B) { return ir.ne(ir.load(ir.i32, ir.offset(e, at_B), 4), ir.c32(0)); };
-    Block window = ir.block("in_window"), alone = ir.block("alone"), done = ir.block("place_done");
-    ir.br(is_set(kVectors * kVector_B + 32), window, alone);
-    ir.at(window);
-    TexelWindow w;
-    WindowRows rows;
+    Block in_step = ir.block("in_step"), others = ir.block("others"), window = ir.block("in_window"), alone = ir.block("alone"),
+          done = ir.block("place_done");
     const Type at_type = plan.fixed ? ir.vi32 : ir.vf32;
-    const AxisPosition x{nullptr, ir.load(at_type, e, kVector_B)}, y{nullptr, ir.load(at_type, ir.offset(e, kVector_B), kVector_B)};
+    const auto fraction = [&](uint64_t at_B) { return ir.load(at_type, ir.offset(e, at_B), kVector_B); };
+    const auto first_row = [&](uint32_t row) { return ir.load(ir.ptr, ir.offset(e, kRows_B + uint64_t{8} * row), 8); };
+    const auto put = [&](const std::array<Value, 4>& texel) {
+      put_texels(ir, texels, k, texel);
+      ir.br(done);
+    };
+    Value kind = ir.load(ir.i32, ir.offset(e, kKind_B), 4);
+    ir.br(ir.uge(kind, ir.c32(kInStep)), in_step, others);
+    ir.at(in_step);
+    TexelWindow w;
+    w.columns = step_columns(ir);
+    const WindowRows step = step_rows(c, level, first_row(0));
+    const auto one = [&](uint64_t at_B) { return plan.halves ? ir.splat(ir.load(ir.f32, ir.offset(e, at_B), 4)) : fraction(at_B); };
+    each_between(ir.sub(kind, ir.c32(kInStep)),
+                 [&](Between between) { put(filter_place(between, w, step, one(0), one(kVector_B), alone)); });
+    ir.at(others);
+    ir.br(ir.eq(kind, ir.c32(kApart)), window, alone);
+    ir.at(window);
+    WindowRows rows;
     w.columns = ir.load(ir.vi32, ir.offset(e, 2 * kVector_B), kVector_B);
-    for (uint32_t r = 0; r < 4; ++r) rows.upper_at[r] = ir.load(ir.ptr, ir.offset(e, kVectors * kVector_B + 8 * r), 8);
+    for (uint32_t r = 0; r < 4; ++r) rows.upper_at[r] = first_row(r);
     rows.pitch_B = ir.zext(level.pitch, ir.i64);
-    Value follow = plan.halves ? is_set(kVectors * kVector_B + 36) : nullptr;
-    put_texels(ir, texels, k, filter_place(w, rows, x, y, follow, alone));
-    ir.br(done);
+    put(filter_place(Between::both, w, rows, fraction(0), fraction(kVector_B), alone));
     ir.at(alone);
-    put_texels(ir, texels, k, one_by_itself(ir, from, place_at(ir, places, k), mask, false));
-    ir.br(done);
+    put(one_by_itself(ir, from, place_at(ir, places, k), mask, false));
     ir.at(done);
   });
   LLVMBuildRetVoid(ir.builder);

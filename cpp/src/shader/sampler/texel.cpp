@@ -148,9 +148,12 @@ TexelValues load_texel(const SamplerContext& c, const Level& level, Value x, Val
 }
 
 TexelValues load_window_texel(const SamplerContext& c, const Level& level, const TexelWindow& w) {
-  const WindowRows rows = load_window(c, level, w, 0);
+  return window_texel(c, w, load_window(c, level, w, 0));
+}
+
+TexelValues window_texel(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows) {
   if (c.plan.texel_B < 8) {
-    Value words = window_words(c.ir, w, rows)[0];
+    Value words = window_words(c.ir, w, rows, false)[0];
     return unpack_raw(c, [&](uint32_t) { return words; });
   }
   const std::array<Value, 2> words = window_word_pairs(c.ir, w, rows.upper);
@@ -244,7 +247,7 @@ FourWords load_four_words(const SamplerContext& c, const Level& level, Value s, 
     values = ir.if_else(
         w.there,
         [&] {
-          const std::array<Value, 4> four = window_words(ir, w, load_window(c, level, w, 1));
+          const std::array<Value, 4> four = window_words(ir, w, load_window(c, level, w, 1), true);
           std::vector<Value> found(four.begin(), four.end());
           found.insert(found.end(), {x.fraction, y.fraction});
           found.insert(found.end(), 2 * (borders[0] + borders[1]), ir.false_mask());
@@ -268,6 +271,10 @@ void unpack_words(const SamplerContext& c, const std::array<Value, 4>& words, ui
   std::array<std::array<Value, 3>, 4> decoded;
   if (together) decoded = emit_four_srgb_texels(c.ir, *c.plan.format, words);
   for (size_t k = 0; k < 4; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; }, components, together ? &decoded[k] : nullptr);
+}
+
+void unpack_two_words(const SamplerContext& c, const std::array<Value, 2>& words, uint32_t components, TexelValues out[2]) {
+  for (size_t k = 0; k < 2; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; }, components);
 }
 
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside) {
@@ -392,17 +399,21 @@ std::array<Value, 4> finish_texel(const SamplerContext& c, const TexelValues& ra
   return plan.convert ? convert_ycbcr(c, raw, result, one_code) : result;
 }
 
-TexelValues mix_texels(const Ir& ir, const TexelValues& a, const TexelValues& b, Value weight) {
+TexelValues mix_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight) {
+  const Ir& ir = c.ir;
+  const bool finite = c.plan.finite || (c.plan.compare && !c.plan.compare_color);
   TexelValues result{};
   for (uint32_t k = 0; k < 4; ++k) {
-    if (a[k]) result[k] = ir.fma(ir.fsub(b[k], a[k]), weight, a[k]);
+    if (!a[k]) continue;
+    result[k] = ir.fma(ir.fsub(b[k], a[k]), weight, a[k]);
+    if (!finite) result[k] = ir.select(ir.fgt(weight, ir.fk(0)), result[k], a[k]);
   }
   return result;
 }
 
 TexelValues reduce_texels(const SamplerContext& c, const TexelValues& a, const TexelValues& b, Value weight) {
   const Ir& ir = c.ir;
-  if (c.plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return mix_texels(ir, a, b, weight);
+  if (c.plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE) return mix_texels(c, a, b, weight);
   const bool least = c.plan.reduction == VK_SAMPLER_REDUCTION_MODE_MIN;
   TexelValues result{};
   for (uint32_t k = 0; k < 4; ++k)

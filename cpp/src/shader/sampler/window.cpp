@@ -55,6 +55,10 @@ std::array<Value, 2> halves_joined(const Ir& ir, Value a, Value b) {
   return result;
 }
 
+Value is_small_offset(const Ir& ir, Value offset) {
+  return ir.ult(ir.add(offset, ir.c32(kMostOffset)), ir.c32(2 * kMostOffset + 1));
+}
+
 Value permute_by(const Ir& ir, Value v, Value order, Value other) {
   return ir.call_intrinsic("llvm.x86.avx512.vpermi2var.d.512", {}, {v, order, other});
 }
@@ -78,8 +82,7 @@ TexelWindow find_window(const SamplerContext& c, const WindowLevel& level, Value
   Value allowed = ir.sge(level.width, ir.c32(kWindowColumns));
   if (with_offsets) {
     assert(c.offset_x && Ir::lanes_of(c.offset_x) == 1);
-    const auto is_small = [&](Value offset) { return ir.ult(ir.add(offset, ir.c32(kMostOffset)), ir.c32(2 * kMostOffset + 1)); };
-    allowed = ir.and_(allowed, ir.and_(is_small(c.offset_x), is_small(c.offset_y)));
+    allowed = ir.and_(allowed, ir.and_(is_small_offset(ir, c.offset_x), is_small_offset(ir, c.offset_y)));
     w.first_column = ir.add(w.first_column, c.offset_x), y = ir.add(y, ir.splat(c.offset_y));
   }
   w.rows = y;
@@ -101,6 +104,40 @@ WindowRows find_rows(const SamplerContext& c, const WindowLevel& level, const Te
   return rows;
 }
 
+Value step_columns(const Ir& ir) { return by_lane(ir, column_of); }
+
+TexelWindow find_step(const SamplerContext& c, const WindowLevel& level, Value x, Value y, bool with_offsets) {
+  const Ir& ir = c.ir;
+  assert(asks_window(c) && Ir::type_of(x) == ir.vi32 && Ir::type_of(y) == ir.vi32 && Ir::type_of(level.width) == ir.i32);
+  TexelWindow w;
+  w.first_column = ir.extract(x, 0), w.first_row = ir.extract(y, 0), w.columns = step_columns(ir);
+  Value steps = ir.and_(ir.eq(x, ir.add(ir.splat(w.first_column), w.columns)),
+                        ir.eq(y, ir.add(ir.splat(w.first_row), by_lane(ir, row_of))));
+  Value allowed = ir.and_(ir.sge(level.width, ir.c32(kWindowColumns)), ir.sge(level.height, ir.c32(kSide + 1)));
+  if (with_offsets) {
+    allowed = ir.and_(allowed, ir.and_(is_small_offset(ir, c.offset_x), is_small_offset(ir, c.offset_y)));
+    w.first_column = ir.add(w.first_column, c.offset_x), w.first_row = ir.add(w.first_row, c.offset_y);
+  }
+  Value inside = ir.and_(ir.ule(w.first_column, ir.sub(level.width, ir.c32(kWindowColumns))),
+                         ir.ule(w.first_row, ir.sub(level.height, ir.c32(kSide + 1))));
+  w.there = ir.and_(ir.all(steps), ir.and_(allowed, inside));
+  return w;
+}
+
+WindowRows step_rows(const SamplerContext& c, const WindowLevel& level, Value first) {
+  const Ir& ir = c.ir;
+  WindowRows rows;
+  rows.in_step = true, rows.pitch_B = ir.zext(level.pitch, ir.i64), rows.upper_at[0] = first;
+  for (uint32_t row = 1; row < kSide; ++row) rows.upper_at[row] = ir.offset(rows.upper_at[row - 1], rows.pitch_B);
+  return rows;
+}
+
+Value step_address(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w) {
+  const Ir& ir = c.ir;
+  Value row = ir.offset(level.data, ir.zext(ir.mul(w.first_row, level.pitch), ir.i64));
+  return ir.offset(row, ir.zext(ir.mul(w.first_column, ir.c32(c.plan.texel_B)), ir.i64));
+}
+
 void load_rows_of_window(const SamplerContext& c, WindowRows& rows, uint32_t reach) {
   const Ir& ir = c.ir;
   const uint32_t B = c.plan.texel_B;
@@ -109,10 +146,9 @@ void load_rows_of_window(const SamplerContext& c, WindowRows& rows, uint32_t rea
     Value v = ir.load(type, from, std::min(B, 4u));
     return B < 4 ? ir.zext(v, ir.i32) : v;
   };
-  for (uint32_t row = 0; row < kSide; ++row) {
-    rows.upper[row] = load(rows.upper_at[row]);
-    if (reach) rows.lower[row] = load(ir.offset(rows.upper_at[row], rows.pitch_B));
-  }
+  for (uint32_t row = 0; row < kSide; ++row) rows.upper[row] = load(rows.upper_at[row]);
+  for (uint32_t row = 0; row < kSide && reach; ++row)
+    rows.lower[row] = rows.in_step && row + 1 < kSide ? rows.upper[row + 1] : load(ir.offset(rows.upper_at[row], rows.pitch_B));
 }
 
 WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const TexelWindow& w, uint32_t reach) {
@@ -121,14 +157,19 @@ WindowRows load_window(const SamplerContext& c, const WindowLevel& level, const 
   return rows;
 }
 
-std::array<Value, 4> window_words(const Ir& ir, const TexelWindow& w, const WindowRows& rows) {
+std::array<Value, 4> window_words(const Ir& ir, const TexelWindow& w, const WindowRows& rows, bool right) {
   // Rows 0 and 1 in one register, 2 and 3 in the other.
-  Value left = ir.add(w.columns, by_lane(ir, [](uint32_t lane) { return kWindowColumns * row_of(lane); })), right = ir.add(left, ir.ik(1));
-  const auto taken = [&](const std::array<Value, kSide>& r, Value order) {
-    return permute_by(ir, two_rows(ir, r[0], r[1]), order, two_rows(ir, r[2], r[3]));
+  Value left = ir.add(w.columns, by_lane(ir, [](uint32_t lane) { return kWindowColumns * row_of(lane); }));
+  Value next = right ? ir.add(left, ir.ik(1)) : nullptr;
+  std::array<Value, 4> words{};
+  const auto take = [&](const std::array<Value, kSide>& r, uint32_t first) {
+    if (!r[0]) return;
+    Value upper = two_rows(ir, r[0], r[1]), lower = two_rows(ir, r[2], r[3]);
+    words[first] = permute_by(ir, upper, left, lower);
+    if (right) words[first + 1] = permute_by(ir, upper, next, lower);
   };
-  if (!rows.lower[0]) return {taken(rows.upper, left), nullptr, nullptr, nullptr};
-  return {taken(rows.upper, left), taken(rows.upper, right), taken(rows.lower, left), taken(rows.lower, right)};
+  take(rows.upper, 0), take(rows.lower, 2);
+  return words;
 }
 
 std::array<Value, 2> window_word_pairs(const Ir& ir, const TexelWindow& w, const std::array<Value, kSide>& rows) {
@@ -157,22 +198,11 @@ std::array<Value, 2> window_pairs(const Ir& ir, const TexelWindow& w, const std:
   return halves;
 }
 
-Value columns_follow(const Ir& ir, const TexelWindow& w) { return ir.all(ir.eq(w.columns, by_lane(ir, column_of))); }
-
-std::array<std::array<Value, 2>, kSide> window_halves(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, bool lower,
-                                                      bool follow) {
+std::array<std::array<Value, 2>, kSide> window_halves(const SamplerContext& c, const TexelWindow& w, const WindowRows& rows, bool lower) {
   const Ir& ir = c.ir;
   assert(c.plan.texel_B == 8);
   std::array<std::array<Value, 2>, kSide> texels;
   const auto floats = [&](Value halves) { return LLVMBuildFPExt(ir.builder, halves, ir.vf32, ""); };
-  if (follow) {
-    for (uint32_t row = 0; row < kSide; ++row)
-      for (uint32_t right = 0; right < 2; ++right) {
-        Value at = lower ? ir.offset(rows.upper_at[row], rows.pitch_B) : rows.upper_at[row];
-        texels[row][right] = floats(ir.load(Ir::vec(ir.f16, kLanes), ir.offset(at, uint64_t{right} * 8), 4));
-      }
-    return texels;
-  }
   std::vector<int> columns;
   for (uint32_t k = 0; k < 2 * kSide; ++k) columns.push_back(static_cast<int>(lane_at(k % kSide, 0)));
   std::vector<Value> next;

@@ -113,13 +113,12 @@ class PlaneReader {
 
   /// Of one texel, two in a row or column, or four.
   TexelValues filter(const Axis& x, const Axis& y) const {
-    const Ir& ir = c_.ir;
     const auto row = [&](Value j) {
       const TexelValues low = load_texel(c_, level_, x.low, j, nullptr);
-      return x.fraction ? mix_texels(ir, low, load_texel(c_, level_, x.high, j, nullptr), x.fraction) : low;
+      return x.fraction ? mix_texels(c_, low, load_texel(c_, level_, x.high, j, nullptr), x.fraction) : low;
     };
     const TexelValues top = row(y.low);
-    return y.fraction ? mix_texels(ir, top, row(y.high), y.fraction) : top;
+    return y.fraction ? mix_texels(c_, top, row(y.high), y.fraction) : top;
   }
 
   const vk::SampledPlane& of_;
@@ -147,7 +146,7 @@ TexelValues implicit_sample(const Readers& readers, Value s, Value t, bool linea
   return all;
 }
 
-TexelValues explicit_sample(const Ir& ir, const Readers& readers, Value s, Value t, bool linear,
+TexelValues explicit_sample(const SamplerContext& c, const Readers& readers, Value s, Value t, bool linear,
                             const SamplerYcbcrConversionCreateInfo& how) {
   const Axis x = readers.front()->columns(s, linear), y = readers.front()->rows(t, linear);  // luma's
   const auto texel = [&](Value i, Value j) {
@@ -156,8 +155,8 @@ TexelValues explicit_sample(const Ir& ir, const Readers& readers, Value s, Value
     return all;
   };
   if (!linear) return texel(x.low, y.low);
-  const TexelValues top = mix_texels(ir, texel(x.low, y.low), texel(x.high, y.low), x.fraction);
-  return mix_texels(ir, top, mix_texels(ir, texel(x.low, y.high), texel(x.high, y.high), x.fraction), y.fraction);
+  const TexelValues top = mix_texels(c, texel(x.low, y.low), texel(x.high, y.low), x.fraction);
+  return mix_texels(c, top, mix_texels(c, texel(x.low, y.high), texel(x.high, y.high), x.fraction), y.fraction);
 }
 
 }  // namespace
@@ -173,7 +172,7 @@ void SamplerFunctionBuilder::sample_planes(Value s, Value t, Value magnified) {
   assert(!readers.front()->is_subsampled());
   const bool is_explicit = how.force_explicit_reconstruction && plan.format->chroma_x_log2;
   const auto by = [&](bool linear) {
-    return is_explicit ? explicit_sample(ir, readers, s, t, linear, how)
+    return is_explicit ? explicit_sample(c, readers, s, t, linear, how)
                        : implicit_sample(readers, s, t, linear, how, plan.format->chroma_y_log2);
   };
   const TexelValues small = by(plan.min != LevelFilter::nearest);
