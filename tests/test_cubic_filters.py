@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tests.oracle.sampling import kept
 
 SIDE = 16
 FULL = """#version 450
@@ -50,13 +51,13 @@ def wrapped(mode: str, i: np.ndarray[Any, Any], n: int) -> tuple[np.ndarray[Any,
     return np.clip(i, 0, n - 1), outside
 
 
-def cubic(texels: np.ndarray[Any, Any], at: list[np.ndarray[Any, Any]], mode: str = "repeat", reduce: str = "") -> np.ndarray[Any, Any]:
-    """``texels``: (..., C), the axes of ``at`` (s first) from the last one on. Texels outside of a border are 0."""
+def cubic(texels: np.ndarray[Any, Any], at: list[np.ndarray[Any, Any]], mode: str = "repeat", reduce: str = "", keep: Any = kept) -> np.ndarray[Any, Any]:
+    """``keep``: of a sampler; blits keep all bits. ``texels``: (..., C), the axes of ``at`` (s first) from the last one on. Texels outside of a border are 0."""
     sizes = texels.shape[-2::-1][: len(at)]
-    low = [np.floor(c * n - 1.5).astype(int) for c, n in zip(at, sizes, strict=True)]
+    low = [np.floor(keep(c * n - 1.5)).astype(int) for c, n in zip(at, sizes, strict=True)]
     weights = []
     for c, n in zip(at, sizes, strict=True):
-        a = c * n - 0.5 - np.floor(c * n - 0.5)
+        a = keep(c * n - 0.5) - np.floor(keep(c * n - 0.5))
         weights.append(np.stack([np.ones_like(a), a, a * a, a**3], -1) @ MATRIX)
     values, all_weights = [], []
     for taps in product(range(4), repeat=len(at)):
@@ -176,7 +177,7 @@ def blitted(source: np.ndarray[Any, Any], size: tuple[int, int], rect: tuple[flo
     box = source[int(min(y0, y1)) : int(max(y0, y1)), int(min(x0, x1)) : int(max(x0, x1))]
     s, t = (u - min(x0, x1)) / box.shape[1], (v - min(y0, y1)) / box.shape[0]
     t2, s2 = np.meshgrid(t, s, indexing="ij")
-    return cubic(box, [s2, t2], "clamp_to_edge")
+    return cubic(box, [s2, t2], "clamp_to_edge", keep=np.asarray)
 
 
 BLITS = [((0, 0, 13, 9), (40, 31)), ((2, 1, 11, 8), (5, 4)), ((12, 8, 1, 2), (23, 17)), ((0, 0, 1, 1), (4, 4))]

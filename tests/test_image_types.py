@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tilegpu as tg
+from tests.oracle.sampling import kept
 
 FULL = """#version 450
 void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0, 1); }"""
@@ -239,7 +240,7 @@ def test_a_volume_is_sampled(dev: tg.Device) -> None:
     padded = np.pad(data[..., 0], 4, constant_values=1)
 
     def linear(p: np.ndarray, offset: tuple[int, int, int]) -> np.ndarray:
-        u = p.astype(np.float64) * (4, 5, 6) - 0.5
+        u = kept(p.astype(np.float64) * (4, 5, 6) - 0.5)
         low = np.floor(u)
         f, i = u - low, low.astype(int) + offset
         total = np.zeros(p.shape[:-1])

@@ -139,6 +139,13 @@ std::vector<SamplingModel::Tap> SamplingModel::taps(VkSamplerAddressMode mode, d
   const bool linear = filter != VK_FILTER_NEAREST;
   double u = scaled - (linear ? 0.5 : 0);
   if (clamps) u = std::clamp(u, linear ? -0.5 : 0.0, linear ? size - 0.5 : size - 0.5);
+  // Of a place between texels eight bits are kept, rounded to the nearest; where floats may round the other way, the next one.
+  double step = 0;
+  if (linear) {
+    const double units = 256 * u + 0.5;
+    if (std::abs(units - std::nearbyint(units)) <= 256 * slack + (slack > 0 ? 1e-9 : 0)) step = 1.0 / 256;
+    u = std::floor(units) / 256, slack = step;
+  }
   const int low = static_cast<int>(std::floor(u));
   const double a = u - low;
   const auto tap = [&](int step, double weight) {
@@ -268,8 +275,9 @@ SamplingModel::Sum SamplingModel::filtered(const ModelLevel& level, const Place&
   }
   bool first = true;
   const bool averages = s_.reduction_mode == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
+  const bool exact = filter == VK_FILTER_LINEAR && xs[0].slack == 0 && ys[0].slack == 0 && zs[0].slack == 0;
   for (const Read& r : all) {
-    if (!averages && r.weight == 0) continue;
+    if ((!averages || exact) && r.weight == 0) continue;  // it takes no part
     add(sum, r.color, r.weight, first), first = false;
   }
   const double slack = xs[0].slack + ys[0].slack + zs[0].slack + (filter == VK_FILTER_NEAREST ? 0 : kWeight);
@@ -355,7 +363,8 @@ SampleAnswer SamplingModel::gather(const SampleRequest& q) const {
   const auto xs = taps(s_.address_u, p.at[0], level.width, q.offset[0], VK_FILTER_LINEAR, seamless(), answer.unsure);
   const auto ys = taps(s_.address_v, p.at[1], level.height, q.offset[1], VK_FILTER_LINEAR, seamless(), answer.unsure);
   if (answer.unsure) return answer;
-  answer.unsure |= xs[0].slack > std::min(xs[0].weight, xs[1].weight) || ys[0].slack > std::min(ys[0].weight, ys[1].weight);
+  const auto may_be_others = [](const std::vector<Tap>& of) { return of[0].slack > 0 && of[0].slack >= std::min(of[0].weight, of[1].weight); };
+  answer.unsure |= may_be_others(xs) || may_be_others(ys);
   const int layer = layer_of(q.layer), slice = is_cube() ? 6 * layer + p.face : layer;
   constexpr size_t kOrder[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
   for (size_t k = 0; k < 4; k++) {

@@ -307,7 +307,7 @@ FaintBlocks::FaintBlocks(const FaintDraw& draw, const records::TriangleRecord& r
 
 /// False: no square is large enough.
 bool FaintBlocks::fill(Levels& of, const Footprint& footprint, int32_t first, int32_t last) const {
-  // Half a texel back to the first one's centre, and to the next one; fixed-point places of samplers are rounded to 1/65536 of a texel.
+  // Half a texel back to the first one's centre, and to the next one; of places between texels samplers keep the nearest 1/256.
   constexpr double kBeside = 0.5 + 1.0 / 256, kBegin = kOutside - kBeside;  // planes begin beyond the edge
   constexpr float kNoLimit = 0x1p24f;
   assert(first >= 0 && first <= last && last < static_cast<int32_t>(draw_->map->levels.size()));
