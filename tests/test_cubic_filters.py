@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.oracle.sampling import kept
 
 import tilegpu as tg
-from tests.oracle.sampling import kept
 
 SIDE = 16
 FULL = """#version 450
@@ -51,8 +51,12 @@ def wrapped(mode: str, i: np.ndarray[Any, Any], n: int) -> tuple[np.ndarray[Any,
     return np.clip(i, 0, n - 1), outside
 
 
-def cubic(texels: np.ndarray[Any, Any], at: list[np.ndarray[Any, Any]], mode: str = "repeat", reduce: str = "", keep: Any = kept) -> np.ndarray[Any, Any]:
-    """``keep``: of a sampler; blits keep all bits. ``texels``: (..., C), the axes of ``at`` (s first) from the last one on. Texels outside of a border are 0."""
+def cubic(
+    texels: np.ndarray[Any, Any], at: list[np.ndarray[Any, Any]], mode: str = "repeat", reduce: str = "", keep: Any = kept
+) -> np.ndarray[Any, Any]:
+    """``texels``: (..., C), the axes of ``at`` (s first) from the last one on. Texels outside of a border are 0.
+
+    ``keep``: what is kept of places between texels; blits keep all bits."""
     sizes = texels.shape[-2::-1][: len(at)]
     low = [np.floor(keep(c * n - 1.5)).astype(int) for c, n in zip(at, sizes, strict=True)]
     weights = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.oracle.sampling import kept
 
 import tilegpu as tg
-from tests.oracle.sampling import kept
 
 FULL = """#version 450
 void main() { vec2 p = vec2((gl_VertexIndex << 1) & 2, gl_VertexIndex & 2); gl_Position = vec4(p * 2 - 1, 0, 1); }"""

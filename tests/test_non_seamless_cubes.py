@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.oracle.sampling import kept
 
 import tilegpu as tg
-from tests.oracle.sampling import kept
 
 SIDE, FACE = 24, 4
 FULL = """#version 450

@@ -231,7 +231,8 @@ struct Model {
 
   bool near_integer(double u) const { return std::fabs(u - std::nearbyint(u)) < 2e-4; }
 
-  /// Of places between texels eight bits are kept, rounded to the nearest (subTexelPrecisionBits); `unsure`: floats may round the other way.
+  /// Of places between texels eight bits are kept, rounded to the nearest (subTexelPrecisionBits); `unsure`: floats may round the other
+  /// way.
   double kept(double u, bool& unsure) const {
     const double units = 256 * u + 0.5;
     unsure |= std::fabs(units - std::nearbyint(units)) < 256 * 2e-5;
@@ -806,8 +807,8 @@ void test_fixed_rule() {
   }
 }
 
-/// rgba16f to the bit: four texels whose halves became floats, mixed by a + w * (b - a), where w is 0 and that is no number, by a. Infinities, NaN and the least numbers are among
-/// them; one of them may not reach another lane or component.
+/// rgba16f to the bit: four texels whose halves became floats, mixed by a + w * (b - a), where w is 0 and that is no number, by a.
+/// Infinities, NaN and the least numbers are among them; one of them may not reach another lane or component.
 void test_halves() {
   lab_count = 3;
   for (auto [w, h] : {std::pair{64u, 32u}, {13u, 21u}, {1u, 2u}}) {
@@ -874,7 +875,9 @@ void test_steps() {
       for (int n = 0; n < 48; ++n) {
         constexpr uint16_t kSpecial[] = {0x7c00, 0xfc00, 0x7e01, 0xfe00, 0x7c01, 0x0001, 0x83ff, 0x8000, 0x7bff};
         if (n >= 12 && image.format->numeric == vk::Numeric::sfloat)
-          for (int k = 0; k < 3; ++k) std::memcpy(image.memory.data() + rng() % (static_cast<size_t>(w * h) * image.format->texel_B / 2) * 2, &kSpecial[rng() % 9], 2);
+          for (int k = 0; k < 3; ++k)
+            std::memcpy(image.memory.data() + rng() % (static_cast<size_t>(w * h) * image.format->texel_B / 2) * 2, &kSpecial[rng() % 9],
+                        2);
         SamplerKey key = basic(format);
         key.has_sampler = true, key.sampler.address_u = key.sampler.address_v = static_cast<VkSamplerAddressMode>(rng() % 4);
         key.sampler.compare_enable = format == VK_FORMAT_D32_SFLOAT && n % 2, key.sampler.compare_op = VK_COMPARE_OP_LESS;

@@ -104,12 +104,12 @@ class Conversion:
 
 def _axis(coordinate: Array, size: int, linear: bool, move: float) -> tuple[Array, Array, Array | None]:
     """Lower and upper texel, clamped to the edge, and the weight of the upper one."""
-    before = (-0.5 if linear else 0.0) + move
+    before = (1 / 512 - 0.5 if linear else 0.0) + move  # the nearest of 256 places (subTexelPrecisionBits)
     u = fma(coordinate, f32(size), f32(before)) if before else (coordinate * f32(size)).astype(f32)
     u = np.clip(u, f32(-(2.0**20)), f32(2.0**20))
     whole = np.floor(u)
     low = whole.astype(np.int64)
-    fraction = (u - whole).astype(f32) if linear else None
+    fraction = (np.floor((u - whole) * 256) / 256).astype(f32) if linear else None
     return np.clip(low, 0, size - 1), np.clip(low + 1, 0, size - 1), fraction
 
 

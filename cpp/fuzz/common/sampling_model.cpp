@@ -363,7 +363,9 @@ SampleAnswer SamplingModel::gather(const SampleRequest& q) const {
   const auto xs = taps(s_.address_u, p.at[0], level.width, q.offset[0], VK_FILTER_LINEAR, seamless(), answer.unsure);
   const auto ys = taps(s_.address_v, p.at[1], level.height, q.offset[1], VK_FILTER_LINEAR, seamless(), answer.unsure);
   if (answer.unsure) return answer;
-  const auto may_be_others = [](const std::vector<Tap>& of) { return of[0].slack > 0 && of[0].slack >= std::min(of[0].weight, of[1].weight); };
+  const auto may_be_others = [](const std::vector<Tap>& of) {
+    return of[0].slack > 0 && of[0].slack >= std::min(of[0].weight, of[1].weight);
+  };
   answer.unsure |= may_be_others(xs) || may_be_others(ys);
   const int layer = layer_of(q.layer), slice = is_cube() ? 6 * layer + p.face : layer;
   constexpr size_t kOrder[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};

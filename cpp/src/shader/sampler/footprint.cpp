@@ -212,7 +212,8 @@ class Footprint {
       const float folded = mirrors ? coordinate - 2 * std::floor(coordinate * 0.5f) : coordinate - std::floor(coordinate);
       coordinate = folded > 0 ? folded : 0;
     }
-    float u = (unnormalized ? coordinate : coordinate * static_cast<float>(size)) - (filter == LevelFilter::nearest ? 0 : kHalfLessRounding);
+    float u =
+        (unnormalized ? coordinate : coordinate * static_cast<float>(size)) - (filter == LevelFilter::nearest ? 0 : kHalfLessRounding);
     u = clamped(u, -kFarTexel, kFarTexel);
     const auto low = static_cast<int32_t>(std::floor(u));
     Indices out;

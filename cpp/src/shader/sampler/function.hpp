@@ -1,8 +1,8 @@
 // shader/sampler/function.hpp -- what builds one function of a sampler. In: plan. Out: IR.
 //
 // compile.cpp has the functions' beginnings and ends, the levels and the groups of lanes; filter.cpp the texels of one level and their
-// sums; centres.cpp those that need no sum; cubic.cpp the same of cubic filters; ycbcr.cpp those of luma and chroma apart; storage.cpp texels by integer coordinates;
-// anisotropy.cpp several samples along a line, and queries of the LOD.
+// sums; centres.cpp those that need no sum; cubic.cpp the same of cubic filters; ycbcr.cpp those of luma and chroma apart; storage.cpp
+// texels by integer coordinates; anisotropy.cpp several samples along a line, and queries of the LOD.
 #pragma once
 
 #include <functional>

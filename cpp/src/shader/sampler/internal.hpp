@@ -119,8 +119,8 @@ struct Axis {
 };
 /// What does not depend on the level: repeating coordinates folded to one period. NaN becomes 0 there.
 Value fold_coordinate(const SamplerContext& c, VkSamplerAddressMode mode, Value coordinate);
-/// Of a place between two texels these bits are kept, rounded to the nearest: subTexelPrecisionBits. So a picture that is read at the centres
-/// of its texels, by whatever arithmetic, is that picture, and a filter of a block of pixels has one weight.
+/// Of a place between two texels these bits are kept, rounded to the nearest: subTexelPrecisionBits. So a picture that is read at the
+/// centres of its texels, by whatever arithmetic, is that picture, and a filter of a block of pixels has one weight.
 inline constexpr uint32_t kSubTexelBits = 8;
 inline constexpr float kSubTexels = 1 << kSubTexelBits;
 /// From a coordinate to the lower texel's centre, with what makes rounding down rounding to the nearest.

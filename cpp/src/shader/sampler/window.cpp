@@ -55,9 +55,7 @@ std::array<Value, 2> halves_joined(const Ir& ir, Value a, Value b) {
   return result;
 }
 
-Value is_small_offset(const Ir& ir, Value offset) {
-  return ir.ult(ir.add(offset, ir.c32(kMostOffset)), ir.c32(2 * kMostOffset + 1));
-}
+Value is_small_offset(const Ir& ir, Value offset) { return ir.ult(ir.add(offset, ir.c32(kMostOffset)), ir.c32(2 * kMostOffset + 1)); }
 
 Value permute_by(const Ir& ir, Value v, Value order, Value other) {
   return ir.call_intrinsic("llvm.x86.avx512.vpermi2var.d.512", {}, {v, order, other});
@@ -111,8 +109,8 @@ TexelWindow find_step(const SamplerContext& c, const WindowLevel& level, Value x
   assert(asks_window(c) && Ir::type_of(x) == ir.vi32 && Ir::type_of(y) == ir.vi32 && Ir::type_of(level.width) == ir.i32);
   TexelWindow w;
   w.first_column = ir.extract(x, 0), w.first_row = ir.extract(y, 0), w.columns = step_columns(ir);
-  Value steps = ir.and_(ir.eq(x, ir.add(ir.splat(w.first_column), w.columns)),
-                        ir.eq(y, ir.add(ir.splat(w.first_row), by_lane(ir, row_of))));
+  Value steps =
+      ir.and_(ir.eq(x, ir.add(ir.splat(w.first_column), w.columns)), ir.eq(y, ir.add(ir.splat(w.first_row), by_lane(ir, row_of))));
   Value allowed = ir.and_(ir.sge(level.width, ir.c32(kWindowColumns)), ir.sge(level.height, ir.c32(kSide + 1)));
   if (with_offsets) {
     allowed = ir.and_(allowed, ir.and_(is_small_offset(ir, c.offset_x), is_small_offset(ir, c.offset_y)));
