@@ -875,9 +875,9 @@ void test_steps() {
       for (int n = 0; n < 48; ++n) {
         constexpr uint16_t kSpecial[] = {0x7c00, 0xfc00, 0x7e01, 0xfe00, 0x7c01, 0x0001, 0x83ff, 0x8000, 0x7bff};
         if (n >= 12 && image.format->numeric == vk::Numeric::sfloat)
-          for (int k = 0; k < 3; ++k)
-            std::memcpy(image.memory.data() + rng() % (static_cast<size_t>(w * h) * image.format->texel_B / 2) * 2, &kSpecial[rng() % 9],
-                        2);
+          for (int k = 0; k < w * h / 2; ++k)
+            std::memcpy(image.memory.data() + rng() % (static_cast<size_t>(w * h) * image.format->texel_B / 2) * 2,
+                        &kSpecial[n % 4 == 3 ? 7 : rng() % 9], 2);
         SamplerKey key = basic(format);
         key.has_sampler = true, key.sampler.address_u = key.sampler.address_v = static_cast<VkSamplerAddressMode>(rng() % 4);
         key.sampler.compare_enable = format == VK_FORMAT_D32_SFLOAT && n % 2, key.sampler.compare_op = VK_COMPARE_OP_LESS;
@@ -891,7 +891,7 @@ void test_steps() {
           q.s = static_cast<float>((x + column * step_x + 0.5 + fx) / w), q.t = static_cast<float>((y + row * step_y + 0.5 + fy) / h);
           if (n % 13 == 12 && lane == 9) q.s += 0.5;
           if (n == 47) q.s = lane % 2 ? NAN : INFINITY;
-          q.lod = 0, q.offset_x = n % 4 == 3 ? 1 : 0, q.offset_y = n % 8 == 7 ? -2 : 0;
+          q.lod = 0, q.offset_x = n % 5 == 4 ? 1 : 0, q.offset_y = n % 10 == 9 ? -2 : 0;
           q.dref = requests[0].dref;
         }
         static float out[2][3][16][4];

@@ -10,6 +10,11 @@
 #include "shader/sampler/function.hpp"
 
 namespace tilegpu::shader {
+namespace {
+
+constexpr uint32_t kMinusZero = 0x80000000u;  // which a filter of halves keeps or makes 0, as the texels without weight have it
+
+}  // namespace
 
 bool SamplerFunctionBuilder::asks_centres() const {
   return plan.level_0_alone && plan.min == LevelFilter::linear && !ir.quick && !plan.cube && !plan.volume && !plan.one_dimensional &&
@@ -68,6 +73,54 @@ TexelValues SamplerFunctionBuilder::as_filtered(const TexelValues& texel) const 
   return sums;
 }
 
+/// Of all lanes whatever their order, where no texel needs wrapping.
+void SamplerFunctionBuilder::sample_centres_by_lane(const FixedLevel& fixed, const Level& level, const Places& at, Block other) {
+  const bool by_axes = plan.texel_B <= 4 && !plan.format->is_compressed() && !level.layer_offset && !plan.compare && !plan.uses_border &&
+                       plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
+  const auto is_inside = [&](Value index, Value size) { return ir.ult(index, ir.splat(by_axes ? ir.sub(size, ir.c32(1)) : size)); };
+  Value inside = ir.all(ir.and_(is_inside(at.x, level.width), is_inside(at.y, level.height)));
+  Value usual = ir.and_(inside, ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0)));
+  Value on_row = is_centre(at.at_y), on_column = is_centre(at.at_x);
+  Block some = ir.block("centres");
+  Value worth = !by_axes ? ir.and_(on_row, on_column) : plan.fixed ? on_row : ir.or_(on_row, on_column);
+  ir.br(ir.and_(usual, worth), some, other);
+  ir.at(some);
+  const auto of_texel = [&] {
+    const TexelValues texel = load_texel(c, level, at.x, at.y, nullptr);
+    if (plan.halves) {
+      Value odd = nullptr;
+      for (Value v : pack(texel)) {
+        Value is = ir.eq(ir.bits(v), ir.ik(kMinusZero));
+        odd = odd ? ir.or_(odd, is) : is;
+      }
+      Block plain = ir.block("no_minus_zero");
+      ir.br(ir.any(odd), other, plain);
+      ir.at(plain);
+    }
+    finish(plan.compare ? compare_depth(c, texel) : as_filtered(texel), plan.fixed);
+  };
+  if (!by_axes) return of_texel();
+  const auto of_two = [&](bool down) {
+    if (plan.fixed) return finish_fixed(sum_of_upper_row(c, fixed, at.at_x, at.at_y));
+    TexelValues two[2];
+    unpack_two_words(c, load_two_words(c, level, at.x, at.y, down), 15, two);
+    finish(mix_texels(c, two[0], two[1], down ? at.at_y : at.at_x));
+  };
+  if (!plan.fixed) {
+    Block between_rows = ir.block("between_rows"), rows = ir.block("centres_of_rows");
+    ir.br(on_row, rows, between_rows);
+    ir.at(between_rows);
+    of_two(true);
+    ir.at(rows);
+  }
+  Block columns = ir.block("between_columns"), neither = ir.block("at_centres");
+  ir.br(on_column, neither, columns);
+  ir.at(columns);
+  of_two(false);
+  ir.at(neither);
+  of_texel();
+}
+
 /// Returns from the function, or goes on at `other`.
 void SamplerFunctionBuilder::sample_centres(const Level& level, Value s, Value t, Block other) {
   assert(asks_centres());
@@ -75,17 +128,7 @@ void SamplerFunctionBuilder::sample_centres(const Level& level, Value s, Value t
   const bool by_rows = asks_window(c) && !level.layer_offset && (plan.texel_B <= 4 || plan.halves) && !plan.compare && !plan.uses_border &&
                        plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   const Places at = find_places(fixed, level, s, t, !by_rows);
-  if (!by_rows) {
-    // One texel or the whole filter.
-    Value inside = ir.and_(ir.ult(at.x, ir.splat(level.width)), ir.ult(at.y, ir.splat(level.height)));
-    Value usual = ir.and_(ir.all(inside), ir.eq(ir.or_(c.offset_x, c.offset_y), ir.c32(0)));
-    Block centres = ir.block("centres");
-    ir.br(ir.and_(usual, ir.and_(is_centre(at.at_x), is_centre(at.at_y))), centres, other);
-    ir.at(centres);
-    const TexelValues texel = load_texel(c, level, at.x, at.y, nullptr);
-    finish(plan.compare ? compare_depth(c, texel) : as_filtered(texel), plan.fixed);
-    return;
-  }
+  if (!by_rows) return sample_centres_by_lane(fixed, level, at, other);
   const TexelWindow w = find_step(c, level, at.x, at.y, true);
   Block step = ir.block("in_step");
   branch_in_step(at, w, step, other);

@@ -386,6 +386,13 @@ FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, V
   return result;
 }
 
+FixedSum sum_of_upper_row(const SamplerContext& c, const FixedLevel& level, Value u, Value v) {
+  const Ir& ir = c.ir;
+  assert(!level.layer_offset && !level.start);
+  Value texels = multiply_pairs(ir, words_of(ir, rows_and_columns(ir, u, v)), words_of(ir, level.pitch));
+  return sum_of_rows(c, load_pairs(ir, level.data, texels, 4), nullptr, u, v, whole_weight(ir), nullptr);
+}
+
 Value fixed_component(const Ir& ir, const FixedSum& sum, uint32_t component) {
   assert(component < 4);
   const std::vector<int> order = pair_order(ir);

@@ -74,7 +74,10 @@ Value mix(const Ir& ir, Value a, Value b, Value weight) { return ir.fma(ir.fsub(
 Value mixed(const Ir& ir, const std::array<Value, 4>& words, Value fx, Value fy, bool canonical) {
   const auto mix_some = [&](Value a, Value b, Value weight) {
     Value sum = mix(ir, a, b, weight);
-    return canonical ? ir.select(ir.fgt(weight, ir.fk(weight, 0)), sum, a) : sum;
+    if (!canonical) return sum;
+    // What has no weight takes no part; a sum that is a number stays as it is without this.
+    Value none = ir.and_(ir.fcmp(LLVMRealUNO, sum, sum), ir.feq(weight, ir.fk(weight, 0)));
+    return ir.select(none, a, sum);
   };
   Value f[4];
   for (size_t k = 0; k < 4; ++k) f[k] = to_floats(ir, words[k], canonical);

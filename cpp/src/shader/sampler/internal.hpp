@@ -237,6 +237,8 @@ struct FourWords {
 FourWords load_four_words(const SamplerContext& c, const Level& level, Value s, Value t);
 /// The components whose bits are set.
 void unpack_words(const SamplerContext& c, const std::array<Value, 4>& words, uint32_t components, TexelValues out[4]);
+/// A texel and the next one in its row, or `down` in its column; both inside of a level without layers in texels of up to 4 bytes.
+std::array<Value, 2> load_two_words(const SamplerContext& c, const Level& level, Value x, Value y, bool down);
 void unpack_two_words(const SamplerContext& c, const std::array<Value, 2>& words, uint32_t components, TexelValues out[2]);
 TexelValues replace_border(const SamplerContext& c, const TexelValues& texel, Value outside);
 /// Vectors of one type as one; their number is a power of two.
@@ -299,6 +301,8 @@ FixedSum add_fixed_level(const SamplerContext& c, const FixedLevel& level, Value
 /// The same of texels that are loaded, pairs of each lane. No `bottom_row`: v is at the centre of a row.
 FixedSum sum_of_rows(const SamplerContext& c, Value top_row, Value bottom_row, Value u, Value v, const FixedWeight& weight,
                      const FixedSum* sum);
+/// Of places at the centres of rows, whose two texels lie inside of the level.
+FixedSum sum_of_upper_row(const SamplerContext& c, const FixedLevel& level, Value u, Value v);
 struct FixedPlace {
   Value u, v;  // 16 and 16 bits
 };

@@ -273,6 +273,15 @@ void unpack_words(const SamplerContext& c, const std::array<Value, 4>& words, ui
   for (size_t k = 0; k < 4; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; }, components, together ? &decoded[k] : nullptr);
 }
 
+std::array<Value, 2> load_two_words(const SamplerContext& c, const Level& level, Value x, Value y, bool down) {
+  const Ir& ir = c.ir;
+  assert(c.plan.texel_B <= 4 && !level.start && !level.layer_offset);
+  Value offsets = texel_offsets(c, level, x, y, nullptr);
+  if (down) return {load_word(c, level.data, offsets), load_word(c, ir.offset(level.data, ir.zext(level.pitch, ir.i64)), offsets)};
+  const auto [left, right] = c.plan.texel_B < 4 ? load_small_pairs(c, level.data, offsets) : ir.load_lane_pairs(level.data, offsets);
+  return {left, right};
+}
+
 void unpack_two_words(const SamplerContext& c, const std::array<Value, 2>& words, uint32_t components, TexelValues out[2]) {
   for (size_t k = 0; k < 2; ++k) out[k] = unpack_raw(c, [&](uint32_t) { return words[k]; }, components);
 }
