@@ -696,7 +696,7 @@ PipelineCase = tuple[dict[str, Any], str]
 PIPELINE_CASES: list[PipelineCase] = [
     ({"vertex": None}, "the vertex shader reads 'position' .vec2, location 0., but no vertex= was given"),
     ({"vertex": np.dtype([("position", "f4", 2), ("colour", "f4", 4)])}, "reads 'color' .*no field of vertex= feeds it; did you mean 'color' by 'colour'. fields left are: colour"),
-    ({"vertex": np.dtype([("position", "f8", 2), ("color", "f4", 4)])}, "'position' of dtype float64: 64-bit floats can't be vertex data; use 'f4'"),
+    ({"vertex": np.dtype([("position", "f8", 2), ("color", "f4", 4)])}, "'position' of dtype float64: the shader's 'position' is vec2, which 64-bit floats can't feed; use 'f4'"),
     ({"vertex": np.dtype([("position", "i4", 2), ("color", "f4", 4)])}, "32-bit integers can't be converted"),
     ({"vertex": np.dtype([("position", "f4", (2, 2)), ("color", "f4", 4)])}, r"which takes a field of shape \(2,\)"),
     ({"vertex": np.dtype([("position", "f4", 5), ("color", "f4", 4)])}, "1 to 4 components are allowed"),

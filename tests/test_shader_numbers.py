@@ -559,17 +559,6 @@ void main() {
         assert np.all(target.numpy() == 63)
 
 
-def test_what_is_not_there() -> None:
-    dev = device(*CASES[1])
-    with pytest.raises(tg.ValidationError, match=r"'a' is dvec2, which vertex data can't become; declare a float in the shader"):
-        dev.pipeline(
-            "#version 450\nlayout(location = 0) in dvec2 a; void main() { gl_Position = vec4(a, 0, 1); }",
-            "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1); }",
-            vertex=np.dtype([("a", "f8", 2)]),
-            color="r8g8b8a8_unorm",
-        )
-
-
 DOT_TYPES = """%byte = OpTypeInt 8 0
 %bytes = OpTypeVector %byte 4
 %near = OpConstant %uint 0x7fffff00"""

@@ -29,7 +29,7 @@ ArrayFormat array_format(const vk::FormatInfo& format) {
   ArrayFormat result;
   if (format.is_compressed()) return {"f4", 4, false, false};
   if (format.needs_conversion()) return {bits == 8 ? "u1" : "u2", bits == 8 ? 1u : 2u, false, false};  // words of blocks
-  result.same_bits = bits == 8 || bits == 16 || bits == 32;
+  result.same_bits = bits == 8 || bits == 16 || bits == 32 || bits == 64;
   result.same_order = result.same_bits;
   for (uint32_t c = 0; c < format.component_count; ++c) {
     const vk::Component& component = format.rgba[c];

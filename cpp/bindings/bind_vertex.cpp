@@ -34,13 +34,16 @@ std::string tuple_text(const std::vector<uint32_t>& shape) {
   return text + (shape.size() == 1 ? ",)" : ")");
 }
 
-bool reads_floats(ReflectedType::Base base) { return base == ReflectedType::Base::f32 || base == ReflectedType::Base::f16; }
+bool reads_floats(ReflectedType::Base base) {
+  return base == ReflectedType::Base::f32 || base == ReflectedType::Base::f16 || base == ReflectedType::Base::f64;
+}
 
 /// UNDEFINED: Vulkan has none, or converts otherwise than the shader asks.
 VkFormat format_of(const VertexField& field, uint32_t components, ReflectedType::Base base) {
   const bool floats = field.kind == 'f', to_float = reads_floats(base), is_signed = field.kind == 'i';
   if (floats ? !to_float : field.kind != 'i' && field.kind != 'u' && field.kind != 'b') return VK_FORMAT_UNDEFINED;
-  if (field.size_B > (floats || !to_float ? 4 : 2)) return VK_FORMAT_UNDEFINED;
+  if (base_size_B(base) == 8 ? field.size_B != 8 || floats != to_float : field.size_B > (floats || !to_float ? 4 : 2))
+    return VK_FORMAT_UNDEFINED;
   std::string name;
   for (uint32_t c = 0; c < components; c++) name += "rgba"[c] + std::to_string(8 * field.size_B);
   name += floats ? "_sfloat" : to_float ? (is_signed ? "_snorm" : "_unorm") : (is_signed ? "_sint" : "_uint");
@@ -120,14 +123,19 @@ struct Matcher {
     const VertexField& f = fields[k];
     const std::string where = who + ": vertex field '" + name_of(k, input) + "' of dtype " + type_of(k);
     const bool integers = f.kind == 'i' || f.kind == 'u' || f.kind == 'b', to_float = reads_floats(input.type.base);
-    if (input.type.base == ReflectedType::Base::f64)
-      return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) +
-                     ", which vertex data can't become; declare a float in the shader");
-    if (f.kind == 'f' && f.size_B == 8) return invalid(where + ": 64-bit floats can't be vertex data; use 'f4' (array.astype)");
+    if (base_size_B(input.type.base) == 8) {
+      const char* const wanted = to_float ? "f8" : input.type.base == ReflectedType::Base::i64 ? "i8" : "u8";
+      return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) + "; use '" + wanted + "' (array.astype)");
+    }
+    if (f.kind == 'f' && f.size_B == 8)
+      return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) + ", which 64-bit floats can't feed; use " +
+                     (to_float ? "'f4' (array.astype), or declare a double in the shader" : "an integer field"));
     if (integers && to_float && f.size_B == 4)
       return invalid(where + ": the shader's '" + input.name +
                      "' is a float, and 32-bit integers can't be converted to it; use 'f4', or declare an int in the shader");
-    if (integers && f.size_B == 8) return invalid(where + ": 64-bit integers can't be vertex data; use 'i4' or 'u4' (array.astype)");
+    if (integers && f.size_B == 8)
+      return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) +
+                     ", which 64-bit integers can't feed; use 'i4' or 'u4' (array.astype)");
     if (f.kind == 'f' && !to_float)
       return invalid(where + ": the shader's '" + input.name + "' is " + type_name(input.type) + "; use an integer field");
     return invalid(where + " can't be vertex data; use 'f4', 'f2', 'i1' to 'i4' or 'u1' to 'u4'");
@@ -154,8 +162,10 @@ struct Matcher {
     }
     const VkFormat format = format_of(f, components, input.type.base);
     if (format == VK_FORMAT_UNDEFINED) return no_format(k, input);
+    if (base_size_B(input.type.base) == 8 && components < rows) return wrong(type_name(input.type) + ", which takes all of its numbers");
+    const uint32_t step = locations_of(input.type) / columns;  // of a column of more than 16 bytes 2
     for (uint32_t column = 0; column < columns; column++)
-      match.attributes.push_back({input.location + column, f.binding, format, f.offset_B + column * rows * f.size_B});
+      match.attributes.push_back({input.location + column * step, f.binding, format, f.offset_B + column * rows * f.size_B});
     return Ok{};
   }
 };

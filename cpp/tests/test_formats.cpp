@@ -100,6 +100,13 @@ double decode(const Parsed& p, int c, uint64_t code) {
   if (p.numeric == "unorm" || (p.numeric == "srgb" && c == 3)) return static_cast<double>(code) / top;
   if (p.numeric == "snorm") return std::max(as_signed / signed_top, -1.0);
   if (p.numeric == "srgb") return srgb_decode(static_cast<double>(code) / 255);
+  if (bits == 64) {  // saturated: a texel has 32 bits
+    double real;
+    std::memcpy(&real, &code, 8);
+    if (p.numeric == "sfloat") return real;
+    if (p.numeric == "uint") return std::min(static_cast<double>(code), 4294967295.0);
+    return std::clamp(static_cast<double>(static_cast<int64_t>(code)), -2147483648.0, 2147483647.0);
+  }
   if (p.numeric == "uscaled" || p.numeric == "uint") return static_cast<double>(code);
   if (p.numeric == "sscaled" || p.numeric == "sint") return as_signed;
   if (p.numeric == "sfloat") return bits == 16 ? small_float(code, 5, 10, true) : small_float(code, 8, 23, true);
@@ -135,8 +142,10 @@ void unpack_is_exact() {
     if (!is_color(*f)) continue;
     const Parsed p = parse(f->name);
     for (int i = 0; i < 3000; ++i) {
-      uint8_t bytes[16];
+      uint8_t bytes[32];
       for (uint8_t& b : bytes) b = static_cast<uint8_t>(i < 256 ? i : random());
+      // Of 64 bits also small ones, which do not saturate.
+      for (int c = 0; c < 4 && p.bits[0] == 64 && i % 3 == 0; ++c) std::memset(bytes + 8 * c + 3, i % 2 ? 255 : 0, 5);
       const vk::Texel t = vk::unpack_texel(*f, bytes);
       for (int c = 0; c < 4; ++c) {
         if (!p.bits[c]) {
@@ -193,7 +202,7 @@ void pack_is_nearest() {
   for (const FormatInfo* f : all_formats()) {
     if (!is_color(*f) || f->is_integer()) continue;
     const Parsed p = parse(f->name);
-    if (p.numeric == "sfloat" && p.bits[0] == 32) continue;
+    if (p.numeric == "sfloat" && p.bits[0] >= 32) continue;
     for (int i = 0; i < 4000; ++i) {
       float value = static_cast<float>(unit(random));
       if (p.numeric == "uscaled" || p.numeric == "sscaled") value *= 300.0f;
@@ -247,7 +256,7 @@ void special_values() {
   for (const FormatInfo* f : all_formats()) {
     if (!is_color(*f) || f->is_integer()) continue;
     const Parsed p = parse(f->name);
-    uint8_t bytes[16] = {};
+    uint8_t bytes[32] = {};
     vk::Texel t;
     for (float& v : t.f) v = nan;
     vk::pack_texel(*f, t, bytes);
@@ -287,6 +296,26 @@ void integers_saturate() {
   int16_t half;
   vk::pack_texel(s16, t, reinterpret_cast<uint8_t*>(&half));
   CHECK(half == -32768, "%d", half);
+}
+
+/// Of 64 bits every float and integer of 32 bits comes back.
+void longs_keep_words() {
+  std::mt19937 random(5);
+  int formats = 0;
+  for (const FormatInfo* f : all_formats()) {
+    if (f->rgba[0].bits != 64) continue;
+    formats++;
+    for (int i = 0; i < 2000; ++i) {
+      vk::Texel t;
+      for (uint32_t& u : t.u) u = static_cast<uint32_t>(random());
+      uint8_t bytes[32];
+      vk::pack_texel(*f, t, bytes);
+      const vk::Texel back = vk::unpack_texel(*f, bytes);
+      for (int c = 0; c < f->component_count; ++c)
+        CHECK(back.u[c] == t.u[c] || (f->numeric == vk::Numeric::sfloat && std::isnan(t.f[c]) && std::isnan(back.f[c])), "%s", f->name);
+    }
+  }
+  CHECK(formats == 12, "%d", formats);
 }
 
 void depth_formats() {
@@ -351,7 +380,7 @@ void rows_equal_texels() {
   std::mt19937 random(4);
   for (const FormatInfo* f : all_formats()) {
     if (f->is_depth_stencil()) continue;
-    uint8_t bytes[32 * 16];
+    uint8_t bytes[32 * 32];
     for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
     vk::Texel row[32];
     vk::unpack_row(*f, bytes, 32, row);
@@ -372,6 +401,7 @@ int main() {
   pack_is_nearest();
   special_values();
   integers_saturate();
+  longs_keep_words();
   depth_formats();
   shared_exponent();
   srgb_is_nearest_for_many_floats();

@@ -111,6 +111,34 @@ void test_legacy(bool legacy) {
   CHECK(told == !legacy);
 }
 
+// Words of 64 bits: in an input of 32 bits they are the lower one's, in one of 64 bits the words that are there; both are told, whatever
+// the feature says. A vector that takes two locations has the attribute of the first.
+void test_widths(bool legacy) {
+  Scene s(false, legacy);
+  const VkPipeline with =
+      s.pipeline(vertex_of("#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+                           "layout(location = 0) in uint a; layout(location = 1) in u64vec3 b; layout(location = 3) in uint64_t c;\n",
+                           "uvec4(a, unpack32(b.z).x, unpack32(c))"));
+  if (!CHECK(with)) return;
+  const auto word = [&](uint32_t at_B) {
+    uint32_t w;
+    std::memcpy(&w, s.vertices.data + 3 + at_B, 4);
+    return w;
+  };
+  const VkVertexInputAttributeDescription2EXT longs = attribute(1, VK_FORMAT_R64G64B64_UINT, 5);
+  std::array<uint32_t, 4> got = s.drawn(with, 2, {attribute(0, VK_FORMAT_R32_UINT, 1), longs, attribute(3, VK_FORMAT_R64_UINT, 7)});
+  CHECK(got[0] == word(1) && got[1] == word(21) && got[2] == word(7) && got[3] == word(11));
+  CHECK(!s.p.heard("bits"));
+  got = s.drawn(with, 2, {attribute(0, VK_FORMAT_R64_UINT, 1), longs, attribute(3, VK_FORMAT_R32G32_UINT, 7)});
+  CHECK(got[0] == word(1) && got[1] == word(21) && got[2] == word(7) && got[3] == word(11));
+  CHECK(s.p.heard("use a format of as many bits"));
+  s.p.said.clear();
+  got =
+      s.drawn(with, 2, {attribute(0, VK_FORMAT_R32_UINT, 1), attribute(1, VK_FORMAT_R64G64_UINT, 5), attribute(3, VK_FORMAT_R64_UINT, 7)});
+  CHECK(got[0] == word(1) && got[1] == 0 && got[3] == word(11));
+  CHECK(s.p.heard("and reads 3 components; use a format with as many"));
+}
+
 }  // namespace
 
 int main() {
@@ -118,5 +146,7 @@ int main() {
   test_missing(true);
   test_legacy(false);
   test_legacy(true);
+  test_widths(false);
+  test_widths(true);
   return finish("test_vulkan_vertex_attributes");
 }

@@ -96,6 +96,14 @@ def blit(
     )
 
 
+def _words_of(number: float, signed: bool) -> list[float]:
+    """The integer of 64 bits as the first two words of a colour, the lower one first, each as the format's integers of 32 bits are."""
+    low, high = (-(1 << 63), (1 << 63) - 1) if signed else (0, (1 << 64) - 1)
+    bits = min(max(int(number), low), high) & ((1 << 64) - 1)
+    words = [bits & 0xFFFFFFFF, bits >> 32]
+    return [*(float(word - (1 << 32) if signed and word >> 31 else word) for word in words), 0.0, 0.0]
+
+
 def clear(
     self: Context,
     image: Any,
@@ -130,7 +138,10 @@ def clear(
             said = f"{' and '.join(given)} is given, and " if given else ""
             only = "" if color is None else " alone"
             raise ValidationError(f"{what}: {said}format {target.format} is of colours: it takes (r, g, b, a){only}")
-        value = _core.ClearValue.color(target.format_info.number, clear_color(color, what, target.format_info))
+        numbers = clear_color(color, what, target.format_info)
+        if target.format_info.component_bits == 64:
+            numbers = _words_of(numbers[0], target.format_info.numeric == "sint")
+        value = _core.ClearValue.color(target.format_info.number, numbers)
         return self._run(
             lambda cb: cb.clear_color_image(target.core, value, [(_ASPECTS["color"], *part)]),
             "clear",

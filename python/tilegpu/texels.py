@@ -232,7 +232,7 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
     array = np.ascontiguousarray(pixels if pixels.dtype.isnative else pixels.astype(pixels.dtype.newbyteorder("=")))
     bits = info.component_bits
     values: NDArray[Any]
-    uniform = info.texel_B * 8 == bits * wanted and bits in (8, 16, 32)
+    uniform = info.texel_B * 8 == bits * wanted and bits in (8, 16, 32, 64)
     kind = {"sfloat": "f", "snorm": "i", "sint": "i"}.get(info.numeric, "u")
     same = uniform and array.dtype == np.dtype(f"{kind}{bits // 8}")
     if same and not info.name.startswith("b8g8r8a8") and not info.name.endswith("pack32"):
@@ -251,6 +251,8 @@ def texels_of(pixels: NDArray[Any], info: enums.FormatInfo, what: str) -> NDArra
             raise ValidationError(
                 f"{what}: pixels are from {array.min()} to {array.max()}; format {info.name} holds integers from {low} to {high}"
             )
+        if bits == 64:
+            return np.ascontiguousarray(array.astype(np.int64 if signed else np.uint64)).reshape(-1).view(np.uint8)
         values = array.astype(np.int32 if signed else np.uint32)
     elif array.dtype == np.uint8 and info.numeric in ("unorm", "srgb", "sfloat", "ufloat"):
         values = array.astype(np.float32) / np.float32(255)

@@ -77,7 +77,10 @@ struct FormatInfo {
   /// Uniform texel buffers: those of three components are read there only.
   bool is_texel_buffer() const { return storage || texel_B == 12; }
   /// Shaders may do atomic operations on texels in images and texel buffers.
-  bool is_atomic() const { return format == VK_FORMAT_R32_UINT || format == VK_FORMAT_R32_SINT || format == VK_FORMAT_R32_SFLOAT; }
+  bool is_atomic() const {
+    return format == VK_FORMAT_R32_UINT || format == VK_FORMAT_R32_SINT || format == VK_FORMAT_R32_SFLOAT || format == VK_FORMAT_R64_UINT ||
+           format == VK_FORMAT_R64_SINT;
+  }
   bool is_integer() const { return numeric == Numeric::uint || numeric == Numeric::sint; }
 };
 

@@ -58,6 +58,13 @@ Status check_format(const DeviceState& device, const Program& program, const pip
                                            "declare the variable with the other kind of texels, or bind a view of another format"));
           !ok)
         return ok;  // else what is read are the bits
+    const bool wide = base_size_B(type->base) == 8;
+    if (wide != (format.rgba[0].bits == 64)) {
+      const Error of_width = wrong(wide ? "one of 64 bits, which the shader reads" : "one of 32 bits, which the shader reads",
+                                   "declare the variable with such texels, or bind a view of another format");
+      if (wide && use.slot.uses & shader::kUseAddress) return of_width;
+      if (Status ok = device::forbid(device, of_width); !ok) return ok;  // else what is read are the bits
+    }
     if (type->format == VK_FORMAT_UNDEFINED) continue;
     const vk::FormatInfo& declared = *vk::find_format(type->format);
     const auto same = [](vk::Component a, vk::Component b) { return a.bits == b.bits && a.shift == b.shift; };
@@ -69,7 +76,7 @@ Status check_format(const DeviceState& device, const Program& program, const pip
         return ok;
   }
   if (use.slot.uses & shader::kUseAddress && !format.is_atomic())
-    return wrong("r32_uint or r32_sint, for atomic operations", "bind a view of such a format");
+    return wrong("r32_uint, r32_sint, r64_uint or r64_sint, for atomic operations", "bind a view of such a format");
   if (use.slot.uses & shader::kUseStore && !format.storage)
     return wrong("a colour format that is not sRGB, which shaders can write", "bind a view of such a format");
   return Ok{};

@@ -86,6 +86,7 @@ constexpr Extension kExtensions[] = {
     Extension::KHR_shader_terminate_invocation,
     Extension::EXT_shader_atomic_float,
     Extension::EXT_shader_atomic_float2,
+    Extension::EXT_shader_image_atomic_int64,
     Extension::EXT_shader_demote_to_helper_invocation,
     Extension::EXT_shader_object,
     Extension::KHR_create_renderpass2,
@@ -201,11 +202,14 @@ constexpr Extension kExtensions[] = {
     Extension::GOOGLE_decorate_string,  // what DXC's modules declare: nothing that code is made of
     Extension::GOOGLE_hlsl_functionality1,
     Extension::GOOGLE_user_type,
+    Extension::KHR_pipeline_executable_properties,
     Extension::EXT_primitive_topology_list_restart,
     Extension::EXT_image_2d_view_of_3d,
+    Extension::EXT_image_compression_control,  // nothing is compressed, which is what it says
     Extension::EXT_image_sliced_view_of_3d,
     Extension::EXT_memory_priority,
     Extension::EXT_pageable_device_local_memory,
+    Extension::EXT_pipeline_protected_access,  // no memory is protected
     Extension::EXT_pipeline_robustness,
     Extension::EXT_queue_family_foreign,
     Extension::EXT_external_memory_acquire_unmodified,
@@ -226,6 +230,7 @@ static_assert(each_once());
 void set_state_features(Features& f) {
   f.imagelessFramebuffer = true;
   f.deviceFault = true;
+  f.pipelineProtectedAccess = f.pipelineExecutableInfo = f.imageCompressionControl = true;
   f.separateDepthStencilLayouts = true;
   f.samplerMirrorClampToEdge = true;
   f.scalarBlockLayout = true;
@@ -308,6 +313,7 @@ void set_number_features(Features& f) {
   f.shaderBufferFloat64Atomics = f.shaderBufferFloat64AtomicAdd = f.shaderBufferFloat64AtomicMinMax = true;
   f.shaderSharedFloat32Atomics = f.shaderSharedFloat32AtomicAdd = f.shaderSharedFloat32AtomicMinMax = true;
   f.shaderSharedFloat64Atomics = f.shaderSharedFloat64AtomicAdd = f.shaderSharedFloat64AtomicMinMax = true;
+  f.shaderImageInt64Atomics = true;
   f.shaderImageFloat32Atomics = f.shaderImageFloat32AtomicAdd = f.shaderImageFloat32AtomicMinMax = true;
   f.shaderIntegerDotProduct = true;
   f.computeDerivativeGroupQuads = f.computeDerivativeGroupLinear = true;

@@ -38,5 +38,7 @@ VkFormatFeatureFlags2 buffer_features(VkFormat format);
 VkImageUsageFlags all_usage(VkImageUsageFlags usage, const void* next);
 /// vkGetPhysicalDeviceImageFormatProperties2 but for external memory.
 VkResult image_limits(const VkPhysicalDeviceImageFormatInfo2& info, VkImageFormatProperties& out);
+/// Answers VkImageCompressionPropertiesEXT, where it is asked for: no image is compressed, whatever its creation let the driver do.
+void say_uncompressed(void* next);
 
 }  // namespace tilegpu::icd

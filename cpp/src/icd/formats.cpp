@@ -59,6 +59,12 @@ VkFormatFeatureFlags2 buffer_features(VkFormat format) {
   return flags;
 }
 
+void say_uncompressed(void* next) {
+  if (auto* out = find_next<VkImageCompressionPropertiesEXT>(next, VK_STRUCTURE_TYPE_IMAGE_COMPRESSION_PROPERTIES_EXT))
+    out->imageCompressionFlags = VK_IMAGE_COMPRESSION_DISABLED_EXT,
+    out->imageCompressionFixedRateFlags = VK_IMAGE_COMPRESSION_FIXED_RATE_NONE_EXT;
+}
+
 VkImageUsageFlags all_usage(VkImageUsageFlags usage, const void* next) {
   const auto* stencil = find_next<VkImageStencilUsageCreateInfo>(next, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
   return stencil ? usage | stencil->stencilUsage : usage;

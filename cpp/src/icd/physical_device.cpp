@@ -205,6 +205,7 @@ VkResult VKAPI_CALL GetPhysicalDeviceImageFormatProperties2(VkPhysicalDevice, co
   using Cubic = VkFilterCubicImageViewImageFormatPropertiesEXT;
   if (auto* cubic = find_next<Cubic>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_FILTER_CUBIC_IMAGE_VIEW_IMAGE_FORMAT_PROPERTIES_EXT))
     cubic->filterCubic = cubic->filterCubicMinmax = filters_cubic(*pImageFormatInfo);
+  say_uncompressed(pImageFormatProperties->pNext);
   using HostCopy = VkHostImageCopyDevicePerformanceQuery;
   if (auto* speed = find_next<HostCopy>(pImageFormatProperties->pNext, VK_STRUCTURE_TYPE_HOST_IMAGE_COPY_DEVICE_PERFORMANCE_QUERY))
     speed->optimalDeviceAccess = speed->identicalMemoryLayout = VK_TRUE;

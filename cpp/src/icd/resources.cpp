@@ -152,6 +152,7 @@ void VKAPI_CALL GetImageSubresourceLayout2(VkDevice device, VkImage image, const
   if (auto* size = find_next<VkSubresourceHostMemcpySize>(pLayout->pNext, VK_STRUCTURE_TYPE_SUBRESOURCE_HOST_MEMCPY_SIZE))
     size->size =
         holds(*image->core, part) ? packed_size_B(*image->core, static_cast<VkImageAspectFlagBits>(part.aspectMask), part.mipLevel) : 0;
+  say_uncompressed(pLayout->pNext);
 }
 
 void VKAPI_CALL GetDeviceImageSubresourceLayout(VkDevice device, const VkDeviceImageSubresourceInfo* pInfo, VkSubresourceLayout2* pLayout) {

@@ -33,6 +33,33 @@ ReflectedType::Base base_of_format(const vk::FormatInfo& format) {
   return ReflectedType::Base::f32;
 }
 
+bool is_long(ReflectedType::Base base) { return base_size_B(base) == 8; }
+bool is_float(ReflectedType::Base base) {
+  return base == ReflectedType::Base::f16 || base == ReflectedType::Base::f32 || base == ReflectedType::Base::f64;
+}
+
+/// The location whose attribute feeds one of an input's locations: a vector of 64 bits may take two, and has one attribute.
+uint32_t fed_by(const ReflectedType& type, uint32_t first, uint32_t location) {
+  assert(location >= first && location < first + locations_of(type));
+  switch (type.kind) {
+    case ReflectedType::Kind::structure:
+      for (const auto& member : type.members) {
+        if (location < first + locations_of(member.type)) return fed_by(member.type, first, location);
+        first += locations_of(member.type);
+      }
+      return location;
+    case ReflectedType::Kind::array: {
+      if (type.members.empty()) return location;
+      const uint32_t each = locations_of(type.members[0].type);
+      return fed_by(type.members[0].type, first + (location - first) / each * each, location);
+    }
+    default: {
+      const uint32_t of_vector = base_size_B(type.base) * type.rows > 16 ? 2 : 1;
+      return location - (location - first) % of_vector;
+    }
+  }
+}
+
 const ReflectedType& innermost(const ReflectedType& type) {
   return type.kind == ReflectedType::Kind::array && !type.members.empty() ? innermost(type.members[0].type) : type;
 }
@@ -98,13 +125,22 @@ struct Checker {
   }
   const Reflection* fragment() const { return program.fragment() ? program.fragment()->reflection.get() : nullptr; }
 
-  /// The attribute is of the input's kind. Of another one the input gets the bits.
-  Status input_type(const ReflectedVariable& input, const VkVertexInputAttributeDescription& attribute) const {
-    const auto base = base_of_format(*vk::find_format(attribute.format));
-    const auto wanted = innermost(input.type).base;
-    if ((base == ReflectedType::Base::f32) == (widened(wanted) == ReflectedType::Base::f32)) return Ok{};
-    return error("vertex attribute at location " + std::to_string(attribute.location) + " has format " + format_name(attribute.format) +
-                 ", but the shader's '" + input.name + "' is of base type " + base_name(wanted) + "; use a format of that kind");
+  /// The attribute is of the input's kind, and of 64 bits where that is, with all of its components. Of another one the input gets the
+  /// bits; `legacy`: the kind may be another.
+  Status input_type(const ReflectedVariable& input, const VkVertexInputAttributeDescription& attribute, bool legacy) const {
+    const vk::FormatInfo& format = *vk::find_format(attribute.format);
+    const ReflectedType& type = innermost(input.type);
+    const bool longs = format.rgba[0].bits == 64;
+    const std::string given = "vertex attribute at location " + std::to_string(attribute.location) + " has format " +
+                              format_name(attribute.format) + ", but the shader's '" + input.name + "' is of base type " +
+                              base_name(type.base);
+    if (longs != is_long(type.base)) return error(given + "; use a format of as many bits");
+    if (!legacy && (base_of_format(format) == ReflectedType::Base::f32) != is_float(type.base))
+      return error(given + "; use a format of that kind");
+    const uint32_t components = input.component / 2 + type.rows;
+    if (longs && components > format.component_count)
+      return error(given + " and reads " + std::to_string(components) + " components; use a format with as many");
+    return Ok{};
   }
 
   Status vertex_input(const GraphicsState& info) const {
@@ -132,7 +168,7 @@ struct Checker {
       if (!input.used) continue;
       const uint32_t count = locations_of(input.type);
       for (uint32_t l = input.location; l < input.location + count; l++) {
-        const auto found = by_location.find(l);
+        const auto found = by_location.find(fed_by(input.type, input.location, l));
         if (found == by_location.end()) {
           if (program.leniency.robust_attributes) continue;
           const Error missing = error("the vertex shader reads '" + input.name + "' (location " + std::to_string(l) +
@@ -140,8 +176,8 @@ struct Checker {
           if (Status ok = forbid(program.leniency.tolerate, missing); !ok) return ok;
           continue;
         }
-        if (program.leniency.legacy_attributes) continue;
-        if (Status ok = forbid(program.leniency.tolerate, input_type(input, *found->second)); !ok) return ok;
+        const Status agrees = input_type(input, *found->second, program.leniency.legacy_attributes);
+        if (Status ok = forbid(program.leniency.tolerate, agrees); !ok) return ok;
       }
     }
     return Ok{};
@@ -498,7 +534,7 @@ bool feeds_all_inputs(const Program& program, const GraphicsState& state) {
   };
   for (const ReflectedVariable& input : vertex->reflection->inputs)
     for (uint32_t l = input.location; input.used && l < input.location + locations_of(input.type); l++)
-      if (!fed(l)) return false;
+      if (!fed(fed_by(input.type, input.location, l))) return false;
   return true;
 }
 

@@ -35,7 +35,7 @@ struct UsageRule {
 };
 
 Status check_usage(const ImageCreateInfo& info, const vk::FormatInfo& format, const std::string& name) {
-  const bool any = format.color_attachment || format.sampled || format.is_depth_stencil();
+  const bool any = format.color_attachment || format.sampled || format.storage || format.is_depth_stencil();
   if (!any) {
     return field_error(name, "format", format.name, "a format for images",
                        "this one is for vertex buffers; use the one with four components", VK_ERROR_FORMAT_NOT_SUPPORTED);

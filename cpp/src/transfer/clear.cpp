@@ -110,7 +110,10 @@ void clear_color_image(const Image& image, const VkClearColorValue& value, std::
   static_assert(sizeof texel == sizeof value);
   std::memcpy(&texel, &value, sizeof texel);
   uint8_t bytes[16] = {};
-  vk::pack_texel(format_of(image), texel, bytes);
+  if (format_of(image).rgba[0].bits == 64)  // the first two words are red
+    std::memcpy(bytes, &value, 8);
+  else
+    vk::pack_texel(format_of(image), texel, bytes);
   clear_aspect(image, VK_IMAGE_ASPECT_COLOR_BIT, bytes, ranges, share);
 }
 

@@ -55,6 +55,12 @@ constexpr Row array_row(VkFormat format, const char* name, uint8_t bits, uint8_t
   return {format, name, static_cast<uint8_t>(bits * count / 8), numeric, uses, equal_components(bits, count, bgra)};
 }
 
+/// Numbers of 64 bits, which vertices have; single integers are in storage images and texel buffers too, for atomic operations.
+constexpr Row long_row(VkFormat format, const char* name, uint8_t count, Numeric numeric) {
+  const uint32_t uses = kVertex | (count == 1 && numeric != Numeric::sfloat ? kStorage : 0);
+  return {format, name, static_cast<uint8_t>(8 * count), numeric, uses, equal_components(64, count)};
+}
+
 constexpr Row packed_row(VkFormat format, const char* name, uint8_t texel_B, Numeric numeric, uint32_t uses, Component r, Component g,
                          Component b, Component a) {
   return {format, name, texel_B, numeric, uses, {r, g, b, a}};
@@ -69,6 +75,9 @@ constexpr Row packed_row(VkFormat format, const char* name, uint8_t texel_B, Num
   array_row(VK_FORMAT_##E##_UINT, #e "_uint", bits, count, Numeric::uint), \
       array_row(VK_FORMAT_##E##_SINT, #e "_sint", bits, count, Numeric::sint)
 #define TILEGPU_FLOAT(E, e, bits, count) array_row(VK_FORMAT_##E##_SFLOAT, #e "_sfloat", bits, count, Numeric::sfloat)
+#define TILEGPU_LONGS(E, e, count)                                                                                                    \
+  long_row(VK_FORMAT_##E##_UINT, #e "_uint", count, Numeric::uint), long_row(VK_FORMAT_##E##_SINT, #e "_sint", count, Numeric::sint), \
+      long_row(VK_FORMAT_##E##_SFLOAT, #e "_sfloat", count, Numeric::sfloat)
 #define TILEGPU_SRGB(E, e, count) array_row(VK_FORMAT_##E##_SRGB, #e "_srgb", 8, count, Numeric::srgb)
 #define TILEGPU_BGRA(N, n) array_row(VK_FORMAT_B8G8R8A8_##N, "b8g8r8a8_" #n, 8, 4, Numeric::n, true)
 #define TILEGPU_ABGR(N, n) array_row(VK_FORMAT_A8B8G8R8_##N##_PACK32, "a8b8g8r8_" #n "_pack32", 8, 4, Numeric::n)
@@ -136,6 +145,10 @@ constexpr Row kRows[] = {
     TILEGPU_FLOAT(R32G32B32, r32g32b32, 32, 3),
     TILEGPU_INTEGERS(R32G32B32A32, r32g32b32a32, 32, 4),
     TILEGPU_FLOAT(R32G32B32A32, r32g32b32a32, 32, 4),
+    TILEGPU_LONGS(R64, r64, 1),
+    TILEGPU_LONGS(R64G64, r64g64, 2),
+    TILEGPU_LONGS(R64G64B64, r64g64b64, 3),
+    TILEGPU_LONGS(R64G64B64A64, r64g64b64a64, 4),
     TILEGPU_A2BGR(UNORM, unorm),
     TILEGPU_A2BGR(SNORM, snorm),
     TILEGPU_A2BGR(USCALED, uscaled),

@@ -135,6 +135,35 @@ uint32_t pack_shared_exponent(const Texel& texel) {
   return bits;
 }
 
+/// Numbers of 64 bits as a Texel has them: integers saturate, floats are rounded once.
+Texel unpack_longs(const FormatInfo& format, const uint8_t* bytes) {
+  Texel texel{};
+  const bool integer = format.is_integer();
+  integer ? texel.u[3] = 1 : texel.f[3] = 1;
+  for (int c = 0; c < format.component_count; ++c) {
+    uint64_t raw;
+    std::memcpy(&raw, bytes + size_t{8} * static_cast<size_t>(c), 8);
+    if (format.numeric == Numeric::uint)
+      texel.u[c] = static_cast<uint32_t>(std::min<uint64_t>(raw, 0xffffffffu));
+    else if (integer)
+      texel.i[c] = static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(raw), INT32_MIN, INT32_MAX));
+    else
+      texel.f[c] = std::bit_cast<float>(canonical_float(static_cast<float>(std::bit_cast<double>(raw))));
+  }
+  return texel;
+}
+
+/// The way back, which loses nothing.
+void pack_longs(const FormatInfo& format, const Texel& texel, uint8_t* bytes) {
+  for (int c = 0; c < format.component_count; ++c) {
+    const double real = texel.f[c] == texel.f[c] ? static_cast<double>(texel.f[c]) : std::bit_cast<double>(0x7ff8000000000000ull);
+    const uint64_t raw = format.numeric == Numeric::uint   ? texel.u[c]
+                         : format.numeric == Numeric::sint ? static_cast<uint64_t>(int64_t{texel.i[c]})
+                                                           : std::bit_cast<uint64_t>(real);
+    std::memcpy(bytes + size_t{8} * static_cast<size_t>(c), &raw, 8);
+  }
+}
+
 }  // namespace
 
 float half_to_float(uint16_t bits) {
@@ -174,6 +203,7 @@ uint32_t depth_to_unorm(float depth, int bits) { return float_to_unorm(depth, bi
 float unorm_to_depth(uint32_t value, int bits) { return unorm_to_float(value, bits); }
 
 Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes) {
+  if (format.rgba[0].bits == 64) return unpack_longs(format, bytes);
   assert(format.texel_B >= 1 && format.texel_B <= 16);
   Texel texel{};
   if (format.depth_bits) {
@@ -209,6 +239,7 @@ Texel unpack_texel(const FormatInfo& format, const uint8_t* bytes) {
 }
 
 void pack_texel(const FormatInfo& format, const Texel& texel, uint8_t* bytes) {
+  if (format.rgba[0].bits == 64) return pack_longs(format, texel, bytes);
   assert(format.texel_B >= 1 && format.texel_B <= 16);
   if (format.depth_bits == 32) {
     const uint32_t word = canonical_float(texel.f[0]);
@@ -266,7 +297,7 @@ void unpack_row(const FormatInfo& format, const uint8_t* bytes, uint32_t count, 
     }
     return;
   }
-  if (format.texel_B == 16 && !format.is_depth_stencil()) {
+  if (format.texel_B == 16 && format.rgba[0].bits == 32) {
     std::memcpy(texels, bytes, static_cast<size_t>(count) * 16);
     return;
   }

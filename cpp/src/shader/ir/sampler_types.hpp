@@ -70,6 +70,8 @@ enum : uint32_t { descriptor, x, y, layer, sample, r, g, b, a, mask, count };
 namespace address_arg {
 enum : uint32_t { descriptor, x, y, layer, sample, mask, count };
 }
+/// Beside the lanes of an address's mask: it is asked for numbers of 64 bits.
+inline constexpr uint32_t kWideTexels = 1u << 31;
 
 /// { <N x float>, <N x float>, <N x float>, <N x float> }
 inline Type sampler_result_type(const Ir& ir) {

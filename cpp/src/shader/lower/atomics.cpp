@@ -153,12 +153,12 @@ Val Lowering::atomic(const Instruction& i) {
   const bool shared_memory = p.space == Pointer::Space::workgroup;
   const bool by_address = p.space == Pointer::Space::address;
   const bool has_place = texel || shared_memory || by_address || p.space == Pointer::Space::buffer;
-  const bool has_width = target.width_bits == 32 || (target.width_bits == 64 && !texel);
+  const bool has_width = target.width_bits == 32 || (target.width_bits == 64 && !(texel && target.kind == Kind::floating));
   const bool is_float = target.kind == Kind::floating;
   if (!has_place || (target.kind != Kind::integer && !is_float) || !has_width) {
     fail(op_name(i.op) +
          " is supported on integers and floats of 32 bits in storage buffers, storage images, texel buffers and shared memory, and of "
-         "64 bits in storage buffers and shared memory; addresses are of storage buffers");
+         "64 bits there too, but for floats in images; addresses are of storage buffers");
     return none;
   }
   if (slice && i.op != spv::OpAtomicLoad) return none;  // results of atomics are never used where a shader is sliced

@@ -233,7 +233,12 @@ std::vector<Value> ImageBuilder::call(Type function, size_t offset_B, std::vecto
 void ImageBuilder::finish(const std::vector<Value>& texel, bool single) {
   const auto& kinds = l.bases(i.type);
   Val v{i.type, {}};
-  for (size_t k = 0; k < kinds.size() && k < 4; ++k) v.c.push_back(kinds[k] == Base::f32 ? texel[k] : ir.bits(texel[k]));
+  const auto wide = [&](size_t k) {  // two words, then 0, 0 and the alpha: 1, but of no image 0
+    if (k) return k == 3 ? ir.zext(ir.bits(texel[3]), ir.i64) : ir.splat(ir.c64(0));
+    return ir.or_(ir.zext(ir.bits(texel[0]), ir.i64), ir.shl(ir.zext(ir.bits(texel[1]), ir.i64), 32));
+  };
+  for (size_t k = 0; k < kinds.size() && k < 4; ++k)
+    v.c.push_back(kinds[k] == Base::i64 ? wide(k) : kinds[k] == Base::f32 ? texel[k] : ir.bits(texel[k]));
   if (single) v.c.resize(1);
   l.define(i.id, v);
 }
@@ -379,7 +384,13 @@ void ImageBuilder::write() {
   std::vector<Value> a(store_arg::count, ir.ik(0));
   a[store_arg::x] = at->x, a[store_arg::y] = at->y, a[store_arg::layer] = at->layer;
   if (ops.sample) a[store_arg::sample] = l.vary(l.scalar(ops.sample));
-  for (uint32_t k = 0; k < 4; ++k) a[store_arg::r + k] = k < value.c.size() ? ir.as_float(l.vary(value.c[k])) : ir.fk(0);
+  if (!value.c.empty() && l.bases(value.type)[0] == Base::i64) {
+    Value number = l.vary(value.c[0]);
+    a[store_arg::r] = ir.as_float(ir.trunc(number, ir.i32)), a[store_arg::g] = ir.as_float(ir.trunc(ir.lshr(number, 32), ir.i32));
+    a[store_arg::b] = a[store_arg::a] = ir.fk(0);
+  } else {
+    for (uint32_t k = 0; k < 4; ++k) a[store_arg::r + k] = k < value.c.size() ? ir.as_float(l.vary(value.c[k])) : ir.fk(0);
+  }
   each_descriptor(l.write_mask(), {}, [&](const DescriptorIndex& index, Value mask) {
     a[0] = descriptor(index), a[store_arg::mask] = mask;
     call_sampler(ir, store_type(ir), offsetof(TextureDescriptor, store), a.data(), store_arg::count, false);
@@ -389,13 +400,14 @@ void ImageBuilder::write() {
 
 /// Of OpImageTexelPointer: image, coordinate, sample. <N x i64>, 0 where nothing is.
 Value ImageBuilder::addresses(uint32_t sample, Value mask) {
+  const bool wide = l.m.type(type.element).width_bits == 64;
   const auto at = texel(o(1), {});
   if (!at) return Ir::zero(ir.vec(ir.i64));
   std::vector<Value> a(address_arg::count, ir.ik(0));
   a[address_arg::x] = at->x, a[address_arg::y] = at->y, a[address_arg::layer] = at->layer;
   a[address_arg::sample] = l.vary(l.scalar(sample));
   return each_descriptor(mask, {ir.vec(ir.i64)}, [&](const DescriptorIndex& index, Value bits) {
-    a[0] = descriptor(index), a[address_arg::mask] = bits;
+    a[0] = descriptor(index), a[address_arg::mask] = wide ? ir.or_(bits, ir.c32(kWideTexels)) : bits;
     return std::vector<Value>{
         call_sampler(ir, address_type(ir), offsetof(TextureDescriptor, address), a.data(), address_arg::count, false)};
   })[0];

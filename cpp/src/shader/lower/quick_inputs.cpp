@@ -159,13 +159,13 @@ void quick_attribute(const VertexBinding* binding, const uint32_t* index, const 
   const uint32_t lanes = words[0], stride_B = words[1], offset_B = words[2];
   assert(lanes == 4 || lanes == 8 || lanes == 16);
   const vk::FormatInfo& format = *vk::find_format(static_cast<VkFormat>(words[3]));
-  assert(format.texel_B > 0 && format.texel_B <= 16);  // one page of zeros stands for any element
+  assert(format.texel_B > 0 && format.texel_B <= 32);  // one page of zeros stands for any element
   const uint64_t end_B = uint64_t{offset_B} + format.texel_B;
   const bool any = binding->size_B >= end_B;
   const uint64_t last = !any ? 0 : stride_B ? std::min<uint64_t>((binding->size_B - end_B) / stride_B, ~0u) : ~0u;
   const bool is_signed =
       format.numeric == vk::Numeric::sint || format.numeric == vk::Numeric::snorm || format.numeric == vk::Numeric::sscaled;
-  alignas(16) static constexpr uint8_t kOutside[16] = {};
+  alignas(16) static constexpr uint8_t kOutside[32] = {};
   const auto element_of = [&](uint32_t lane) {
     return any && index[lane] <= last ? binding->data + offset_B + uint64_t{index[lane]} * stride_B : kOutside;
   };
@@ -176,14 +176,19 @@ void quick_attribute(const VertexBinding* binding, const uint32_t* index, const 
       for (uint32_t k = 0; k < count(); ++k) std::memcpy(out + k * lanes + lane, element + 4 * k, 4);
     }
   };
-  if (format.texel_B == 4 * format.component_count && format.rgba[0].bits == 32 && format.rgba[0].shift == 0) {
-    switch (format.component_count) {
+  const bool longs = format.rgba[0].bits == 64;  // two words each
+  if (longs || (format.texel_B == 4 * format.component_count && format.rgba[0].bits == 32 && format.rgba[0].shift == 0)) {
+    switch (format.texel_B / 4) {
       case 1:
         return copy_words(std::integral_constant<uint32_t, 1>{});
       case 2:
         return copy_words(std::integral_constant<uint32_t, 2>{});
       case 3:
         return copy_words(std::integral_constant<uint32_t, 3>{});
+      case 6:
+        return copy_words(std::integral_constant<uint32_t, 6>{});
+      case 8:
+        return copy_words(std::integral_constant<uint32_t, 8>{});
       default:
         return copy_words(std::integral_constant<uint32_t, 4>{});
     }

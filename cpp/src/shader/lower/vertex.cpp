@@ -7,6 +7,7 @@
 // Source: Vulkan specification, "Fixed-Function Vertex Processing", "Vertex Input Extraction"; abi.hpp.
 #include <algorithm>
 #include <cassert>
+#include <functional>
 
 #include "shader/ir/math.hpp"
 #include "shader/lower/entry.hpp"
@@ -32,6 +33,9 @@ struct VertexBuilder {
     return found == key.bindings.end() ? nullptr : &*found;
   }
   Value instance_element(uint32_t divisor) const;
+  std::vector<Value> absent(const vk::FormatInfo& format, uint32_t component) const;
+  std::vector<Value> long_words(const vk::FormatInfo& format, const std::vector<Value>& rows,
+                                const std::function<Value(uint32_t, uint32_t)>& load_bits) const;
   std::vector<Value> load_rows(const std::vector<Value>& address, int64_t from_B);
   std::vector<Value> fetch(const VkVertexInputAttributeDescription& a);
   std::vector<Value> fetch_by_call(const VkVertexInputAttributeDescription& a, const vk::FormatInfo& format, Value binding,
@@ -112,14 +116,16 @@ std::vector<Value> VertexBuilder::fetch_by_call(const VkVertexInputAttributeDesc
                                                 uint32_t stride_B) {
   const Ir& ir = l.ir;
   const uint32_t row_B = 4 * ir.lanes;
-  Value rows = l.alloca_of(LLVMArrayType2(ir.vi32, 4), "attribute", row_B);
+  const bool longs = format.rgba[0].bits == 64;
+  Value rows = l.alloca_of(LLVMArrayType2(ir.vi32, longs ? 8 : 4), "attribute", row_B);
   const std::vector<uint32_t> words{ir.lanes, stride_B, a.offset, static_cast<uint32_t>(a.format)};
   call_core(ir, kQuickAttribute, {binding, index_address, constant_words(ir, words), rows});
   std::vector<Value> result;
   for (uint32_t k = 0; k < 4; ++k) {
-    const uint32_t absent = k == 3 ? 1 : 0;
     if (format.rgba[k].bits == 0)
-      result.push_back(format.is_integer() ? ir.c32(absent) : ir.cf(static_cast<float>(absent)));
+      for (Value x : absent(format, k)) result.push_back(x);
+    else if (longs)
+      for (uint32_t word = 2 * k; word < 2 * k + 2; ++word) result.push_back(ir.field(ir.vi32, rows, size_t{row_B} * word, row_B));
     else
       result.push_back(ir.field(format.is_integer() ? ir.vi32 : ir.vf32, rows, size_t{row_B} * k, row_B));
   }
@@ -135,14 +141,33 @@ Value VertexBuilder::instance_element(uint32_t divisor) const {
   return divisor == 0 ? first : ir.add(first, LLVMBuildUDiv(ir.builder, ir.sub(instance, first), ir.c32(divisor), ""));
 }
 
-/// Four components as the format gives them: floats, or integers in i32. Absent ones are 0, 0, 0, 1.
+/// What a component that the format has not reads as: 0, 0, 0, 1; of 64 bits as two words each, the lower first.
+std::vector<Value> VertexBuilder::absent(const vk::FormatInfo& format, uint32_t component) const {
+  const Ir& ir = l.ir;
+  const bool one = component == 3, integer = format.is_integer();
+  if (format.rgba[0].bits == 64) return {ir.c32(one && integer ? 1 : 0), ir.c32(one && !integer ? 0x3ff00000 : 0)};
+  const uint32_t bits = one ? (integer ? 1 : 0x3f800000) : 0;
+  return {integer ? ir.c32(bits) : LLVMConstBitCast(ir.c32(bits), ir.f32)};
+}
+
+/// The eight words of four components of 64 bits: of `rows`, loaded one by one (offset in the element, bytes), or absent.
+std::vector<Value> VertexBuilder::long_words(const vk::FormatInfo& format, const std::vector<Value>& rows,
+                                             const std::function<Value(uint32_t, uint32_t)>& load_bits) const {
+  assert(format.rgba[0].bits == 64 && format.texel_B + 16 <= 64);  // where no element is, a page of zeros is read
+  std::vector<Value> words = rows;
+  for (auto word = static_cast<uint32_t>(words.size()); word < 8; ++word)
+    words.push_back(format.rgba[word / 2].bits ? load_bits(4 * word, 4) : absent(format, word / 2)[word % 2]);
+  return words;
+}
+
+/// Four components as the format gives them: floats, or integers in i32; those of 64 bits as two words. Absent ones are 0, 0, 0, 1.
 std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription& a) {
   const Ir& ir = l.ir;
   const vk::FormatInfo* format = vk::find_format(a.format);
   const VertexInputBinding* b = binding(a.binding);
   if (!format || !b || format->texel_B == 0) {
     l.fail("vertex attribute " + std::to_string(a.location) + " has a format or a binding that is not known");
-    return {ir.cf(0), ir.cf(0), ir.cf(0), ir.cf(0)};
+    return {8, ir.cf(0)};
   }
   Value source = ir.field(ir.ptr, l.args, offsetof(VertexArgs, bindings), 8);
   source = ir.offset(source, a.binding * sizeof(VertexBinding));
@@ -209,7 +234,11 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
           return r;
         });
   }
+  const bool longs = format->rgba[0].bits == 64;
+  for (uint32_t at_B = 0; longs && at_B + 16 <= format->texel_B && lanes >= 4; at_B += 16)
+    for (Value row : load_rows(address, at_B)) rows.push_back(row);
   for (Value& row : rows) row = ir.select(inside, row, Ir::zero(Ir::type_of(row)));
+  if (longs) return long_words(*format, rows, load_bits);
   std::vector<Value> result;
   for (uint32_t k = 0; k < 4; ++k) {
     const vk::Component& c = format->rgba[k];
@@ -218,8 +247,7 @@ std::vector<Value> VertexBuilder::fetch(const VkVertexInputAttributeDescription&
       continue;
     }
     if (c.bits == 0) {
-      const uint32_t one = format->is_integer() ? 1 : 0x3f800000;
-      result.push_back(format->is_integer() ? ir.c32(k == 3 ? one : 0) : LLVMConstBitCast(ir.c32(k == 3 ? one : 0), ir.f32));
+      result.push_back(absent(*format, k)[0]);
       continue;
     }
     // Byte-sized components are loaded alone; packed ones with their word.
@@ -279,12 +307,15 @@ void VertexBuilder::make_inputs() {
         values.push_back(builtin(s));
         continue;
       }
-      const VkVertexInputAttributeDescription* a = attribute(s.location);
+      // A vector of 64 bits may go on in the next location, and its attribute is that of the first.
+      const uint32_t location = s.location - (s.went_on ? 1 : 0), component = s.component + (s.went_on ? 4 : 0);
+      const VkVertexInputAttributeDescription* a = attribute(location);
       Value x = Ir::zero(l.scalar_type(s.base));
-      if (a && s.component < 4) {
-        if (!fetched.count(s.location)) fetched[s.location] = fetch(*a);
-        x = fetched[s.location][s.component];
+      if (a && component < 8) {
+        if (!fetched.count(location)) fetched[location] = fetch(*a);
+        const std::vector<Value>& words = fetched[location];
         // A shader that declares another numeric type than the format's gets the bits.
+        x = component < words.size() ? words[component] : x;
         x = s.base == Base::f32 ? ir.as_float(x) : ir.bits(x);
       }
       values.push_back(x);

@@ -81,6 +81,8 @@ VkFormat format_of(spv::ImageFormat format) {
     TILEGPU_ROW(Rg8ui, R8G8_UINT)
     TILEGPU_ROW(R16ui, R16_UINT)
     TILEGPU_ROW(R8ui, R8_UINT)
+    TILEGPU_ROW(R64ui, R64_UINT)
+    TILEGPU_ROW(R64i, R64_SINT)
 #undef TILEGPU_ROW
     default:
       return VK_FORMAT_UNDEFINED;

@@ -428,6 +428,8 @@ Expected<SamplerPlan> make_sampler_plan(const SamplerKey& key) {
                                                     (plan.format ? plan.format->name : std::to_string(key.format)) + " cannot be sampled"};
   }
   if (Status known = set_dimension(key.dim, plan); !known) return known.error();
+  // A number of 64 bits is two words to all code here; who reads and stores puts them together (lower/image.cpp).
+  if (plan.format->rgba[0].bits == 64) plan.format = vk::find_format(VK_FORMAT_R32G32_UINT);
   const vk::FormatInfo& f = *plan.format;
   plan.texel_B = f.texel_B;
   if (f.is_depth_stencil()) {
@@ -555,9 +557,9 @@ Expected<SamplerFunctions> compile_sampler(Jit& jit, const SamplerKey& key, uint
     return Error{VK_ERROR_UNKNOWN, "sampler: sampling needs a sampler, and the descriptor has none"};
   if ((uses & kUseGather) && plan->volume)
     return Error{VK_ERROR_FEATURE_NOT_PRESENT, "sampler: views of type 3D can't be gathered from: SPIR-V has no such operation"};
-  const bool writes = (uses & kUseStore && !plan->format->storage) || (uses & kUseAddress && !plan->format->is_atomic());
+  const bool writes = (uses & kUseStore && !plan->format->storage) || (uses & kUseAddress && !vk::find_format(key.format)->is_atomic());
   if (writes)
-    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("storage: format ") + plan->format->name +
+    return Error{VK_ERROR_FORMAT_NOT_SUPPORTED, std::string("storage: format ") + vk::find_format(key.format)->name +
                                                     (uses & kUseStore ? " can't be stored to" : " has no atomic operations")};
   auto make = [&](TextureUse use, Type (*type)(const Ir&), void (SamplerFunctionBuilder::*emit)()) {
     return jit.function(code_key(*plan, use),

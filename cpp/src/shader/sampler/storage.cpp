@@ -96,7 +96,10 @@ void SamplerFunctionBuilder::address() {
                                               LLVMGetParam(fn, mask));
   Value data = LLVMBuildPtrToInt(ir.builder, place.data, ir.i64, "");
   Value addresses = ir.add(place.offsets, ir.splat(data));
-  LLVMBuildRet(ir.builder, ir.select(place.wanted, addresses, Ir::zero(ir.vec(ir.i64))));
+  Value wanted = place.wanted;
+  // Of narrower texels none is the place of a number of 64 bits, which would reach into the next one.
+  if (plan.texel_B < 8) wanted = ir.and_(wanted, ir.splat(ir.eq(ir.and_(LLVMGetParam(fn, mask), ir.c32(kWideTexels)), ir.c32(0))));
+  LLVMBuildRet(ir.builder, ir.select(wanted, addresses, Ir::zero(ir.vec(ir.i64))));
 }
 
 }  // namespace tilegpu::shader

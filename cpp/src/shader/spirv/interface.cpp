@@ -69,7 +69,7 @@ struct Walk {
       InterfaceScalar s = at;
       const uint32_t component = at.component + k;
       s.component = two_words ? component % 4 : component;
-      if (two_words && at.location != kNone) s.location += component / 4;
+      if (two_words && at.location != kNone) s.location += component / 4, s.went_on = component >= 4;
       s.base = two_words ? Base::i32 : word_base(base_of(t));
       s.is_signed = t.is_signed, s.narrow = t.width_bits == 16;
       if (s.base != Base::f32 && s.base != Base::boolean) s.interpolation = Interpolation::flat;

@@ -25,6 +25,7 @@ struct InterfaceScalar {
   uint32_t element = 0;                                 // built-in: index of the scalar in it
   Base base = Base::f32;                                // of the word
   bool is_signed = false, narrow = false;               // narrow: the scalar has 16 bits
+  bool went_on = false;                                 // of a vector of 64 bits, in the second of its locations
   Interpolation interpolation = Interpolation::smooth;
   bool centroid = false, sample = false;
   uint32_t corner = 0;  // 1 to 3: of the primitive's vertex 0 to 2 (PerVertexKHR)

@@ -110,10 +110,9 @@ bool Checker::interface(uint32_t id, bool output) {
     return fail(name + " has " + std::to_string(size.parts) + " parts; at most " + std::to_string(kMaxValueParts) + " are allowed");
   if (has_address(m.pointee(id)))
     return fail(name + " has a pointer to a buffer in it; inputs and outputs hold numbers: pass it as uint64_t or uvec2");
-  const bool fixed = output ? fragment : m.entry.model == spv::ExecutionModelVertex;
-  if (size.widest_B > 4 && (fixed || m.entry.model == spv::ExecutionModelGLCompute)) {
-    // No format of an attribute or an attachment has them.
-    if (status) status = Error{VK_ERROR_FEATURE_NOT_PRESENT, name + " has scalars of 64 bits; vertex inputs and fragment outputs have 32"};
+  if (size.widest_B > 4 && ((output && fragment) || m.entry.model == spv::ExecutionModelGLCompute)) {
+    // No format of an attachment has them.
+    if (status) status = Error{VK_ERROR_FEATURE_NOT_PRESENT, name + " has scalars of 64 bits; fragment outputs have 32"};
     return false;
   }
   const uint32_t limit = fragment && output ? kMaxTargets : kMaxLocations;

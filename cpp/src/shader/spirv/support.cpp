@@ -73,6 +73,7 @@ constexpr spv::Capability kSupported[] = {
     spv::CapabilityFloat16,
     spv::CapabilityFloat64,
     spv::CapabilityInt64Atomics,
+    spv::CapabilityInt64ImageEXT,
     spv::CapabilityPhysicalStorageBufferAddresses,
     spv::CapabilityStorageBuffer8BitAccess,
     spv::CapabilityUniformAndStorageBuffer8BitAccess,
