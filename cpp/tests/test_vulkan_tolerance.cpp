@@ -300,12 +300,66 @@ void main() {
   p.destroy(out);
 }
 
+// A view of another type than the variable's is read as it is: what it has no coordinate for says nothing.
+void views_of_another_type() {
+  Program p;
+  const auto image = p.image(VK_FORMAT_R32_UINT, kSide_px, kSide_px, VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT);
+  const auto out = p.buffer(64, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+  const VkDescriptorType kinds[] = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t k = 0; k < 4; k++) bindings.push_back({k, kinds[k], 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+  const VkDescriptorSetLayout sets = p.set_layout(bindings);
+  const VkPipelineLayout layout = p.pipeline_layout({sets});
+  const VkDescriptorSet set = p.descriptor_set(sets);
+  const VkDescriptorImageInfo view{nullptr, image.view, VK_IMAGE_LAYOUT_GENERAL};
+  const VkDescriptorBufferInfo words{out.buffer, 0, VK_WHOLE_SIZE};
+  VkWriteDescriptorSet writes[4] = {};
+  for (uint32_t k = 0; k < 4; k++) {
+    writes[k].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, writes[k].dstSet = set, writes[k].dstBinding = k;
+    writes[k].descriptorCount = 1, writes[k].descriptorType = kinds[k];
+    (k < 3 ? writes[k].pImageInfo = &view : nullptr), (k == 3 ? writes[k].pBufferInfo = &words : nullptr);
+  }
+  p.UpdateDescriptorSets(p.device, 4, writes, 0, nullptr);
+  const VkPipeline kernel = p.compute_pipeline(R"(#version 450
+#extension GL_EXT_samplerless_texture_functions : require
+layout(local_size_x = 1) in;
+layout(binding = 0, r32ui) uniform uimage3D many;
+layout(binding = 1) uniform utexture3D deep;
+layout(binding = 2) uniform utexture1D line;
+layout(binding = 3) buffer Words { uint words[]; };
+void main() {
+  imageStore(many, ivec3(1, 0, 3), uvec4(11));
+  imageStore(many, ivec3(5, 6, 0), uvec4(22));
+  memoryBarrierImage();
+  words[0] = texelFetch(deep, ivec3(5, 6, 2), 0).x;
+  words[1] = texelFetch(line, 1, 0).x;
+  words[2] = imageLoad(many, ivec3(5, 6, 7)).x;
+})",
+                                               layout);
+  const VkCommandBuffer c = p.begin();
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, kernel);
+  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, nullptr);
+  p.CmdDispatch(c, 1, 1, 1);
+  p.run(c);
+  uint32_t found[3];
+  std::memcpy(found, out.data, sizeof found);
+  CHECK(found[0] == 22 && found[1] == 11 && found[2] == 22);
+  CHECK(p.heard("is 2d, allowed is 3d") && p.heard("is 2d, allowed is 1d") && p.said.size() == 3);
+  p.DestroyPipeline(p.device, kernel, nullptr);
+  p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, sets, nullptr);
+  p.destroy(image);
+  p.destroy(out);
+}
+
 }  // namespace
 
 int main() {
   usages_that_nobody_named();
   samples_that_are_copied_to_a_buffer();
   views_that_are_arrays_or_not();
+  views_of_another_type();
   capabilities_of_a_later_version();
   types_that_do_not_agree();
   capabilities_that_nobody_declared();
