@@ -105,7 +105,7 @@ def test_one_descriptor_is_of_the_variable_that_is_chosen(code: str, monkeypatch
     out = device.image(SIZE, "r8g8b8a8_unorm")
     for which, (view, value) in enumerate(zip(views, [40, 160, 80, 120, 220], strict=True)):
         with device.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
-            rp.draw(pipe, count=3, sets={0: device.descriptor_set(layout, bind={0: view})}, push=np.array([which], np.int32))
+            rp.draw(pipe, count=3, sets={0: device.descriptor_set(layout, bind={0: view})}, push={"which": which})
         assert (out.numpy() == value).all(), which
 
 

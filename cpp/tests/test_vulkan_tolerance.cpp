@@ -170,6 +170,53 @@ void capabilities_that_nobody_declared() {
   p.DestroyShaderModule(p.device, module, nullptr);
 }
 
+// Structures of push constants and buffers that no decoration calls a Block (DXVK's own): they are ones all the same.
+void blocks_that_nobody_declared() {
+  Program p;
+  GlslSource source;
+  source.text = R"(#version 450
+layout(local_size_x = 1) in;
+layout(push_constant) uniform Push { uint first, second; };
+layout(binding = 0) uniform Plain { uint third; } plain[2];
+layout(binding = 1) buffer Words { uint words[]; };
+void main() { words[0] = second; words[1] = plain[1].third; })";
+  source.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  auto words = compile_glsl(source);
+  if (!CHECK(words)) return;
+  uint32_t removed = 0;
+  for (size_t at = 5; at < words->size();) {
+    const uint32_t length = (*words)[at] >> 16, op = (*words)[at] & 0xffff;
+    constexpr uint32_t kDecorate = 71, kBlock = 2;
+    if (op == kDecorate && (*words)[at + 2] == kBlock) {
+      words->erase(words->begin() + static_cast<std::ptrdiff_t>(at), words->begin() + static_cast<std::ptrdiff_t>(at + length));
+      removed++;
+    } else {
+      at += length;
+    }
+  }
+  CHECK(removed == 3);
+  CHECK(!ShaderModule::create(*words, "as it is"));
+  std::vector<uint32_t> again = *words;
+  CHECK(shader::declare_implied_blocks(again) == removed && again.size() == words->size() + size_t{3} * removed);
+  CHECK(shader::declare_implied_blocks(again) == 0 && ShaderModule::create(again, "as it is meant"));
+  VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words->size() * 4, words->data()};
+  VkShaderModule module = nullptr;
+  CHECK(p.CreateShaderModule(p.device, &info, nullptr, &module) == VK_SUCCESS);
+  const VkDescriptorSetLayout sets = p.set_layout({{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 2, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
+                                                   {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}});
+  const VkPipelineLayout layout = p.pipeline_layout({sets}, {{VK_SHADER_STAGE_COMPUTE_BIT, 0, 8}});
+  VkComputePipelineCreateInfo kernel{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  kernel.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", nullptr};
+  kernel.layout = layout;
+  VkPipeline pipeline = nullptr;
+  CHECK(p.CreateComputePipelines(p.device, nullptr, 1, &kernel, nullptr, &pipeline) == VK_SUCCESS);
+  CHECK(p.said.size() == 1 && p.heard("has a structure of push constants or of a buffer that is not decorated as a Block"));
+  p.DestroyPipeline(p.device, pipeline, nullptr), p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, sets, nullptr), p.DestroyShaderModule(p.device, module, nullptr);
+  std::vector<uint32_t> none = {1, 2, 3};
+  CHECK(shader::declare_implied_blocks(none) == 0 && none.size() == 3);
+}
+
 // A factor of the second source, of which the shader has none: it is 0, whatever the draw before left. Blue, multiplied by 1 - 0.
 void second_sources_that_nobody_writes() {
   Program p;
@@ -364,6 +411,7 @@ int main() {
   types_that_do_not_agree();
   capabilities_that_nobody_declared();
   capabilities_of_instructions();
+  blocks_that_nobody_declared();
   second_sources_that_nobody_writes();
   return finish("test_vulkan_tolerance");
 }
