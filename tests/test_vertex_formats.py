@@ -6,6 +6,8 @@ In: a format's texels in a vertex buffer. Out: what the vertex shader reads, dra
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -55,9 +57,8 @@ void main() {{ v = a; gl_PointSize = 1; int i = {"gl_VertexIndex" if rate == "ve
     stride = (format_.texel_B + 3) // 4 * 4
     raw = np.zeros((COUNT, stride), np.uint8)
     raw[:, : format_.texel_B] = np.frombuffer(formats.to_bytes(format_, codes), np.uint8).reshape(COUNT, -1)
-    pipe = device.pipeline(
-        vert, frag, color=[target], topology="point_list", **{rate: tg.VertexBinding(stride, [(0, name, 0)], rate)}
-    )  # fmt: skip
+    layout: dict[str, Any] = {rate: tg.VertexBinding(stride, [(0, name, 0)], rate)}
+    pipe = device.pipeline(vert, frag, color=[target], topology="point_list", **layout)
     out = device.image((COUNT, 1), target)
     buffer = device.buffer(raw)
     with device.render_pass(color=tg.Attachment(out, clear=(0, 0, 0, 0))) as rp:
