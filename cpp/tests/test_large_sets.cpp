@@ -172,9 +172,9 @@ void test_samplers_of_another_set() {
     return cb->draw(3, 1, 0, 0);
   };
   must(record());
-  auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .type = VK_IMAGE_TYPE_1D, .label = "a line"}));
+  auto image = take(Image::create({.format = VK_FORMAT_R32_UINT, .width_px = 1, .height_px = 1, .usage = VK_IMAGE_USAGE_STORAGE_BIT}));
   must(image->ensure_memory());
-  must(fresh->write(0, 500, {.view = take(ImageView::create({.image = image, .type = VK_IMAGE_VIEW_TYPE_1D})), .sampler = {}}));
+  must(fresh->write(0, 500, {.view = take(ImageView::create({.image = image})), .sampler = {}}));
   refused(record(), "element 500");
 }
 

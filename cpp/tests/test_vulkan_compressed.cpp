@@ -206,12 +206,55 @@ void blocks_are_copied() {
   p.destroy(blocks), p.destroy(words);
 }
 
+// Direct3D 9 locks any rectangle of a compressed texture, and DXVK copies it: as many blocks as its extent begins.
+void cut_blocks_are_copied_whole() {
+  Reader p;
+  const auto blocks = p.buffer(64, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  std::memcpy(blocks.data, kRedBlock.data(), 8), std::memcpy(blocks.data + 8, kGreenBlock.data(), 8);
+  const auto words = p.image(VK_FORMAT_R32G32_UINT, 2, 2, VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT);
+  VkBufferImageCopy row{};
+  row.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, row.imageExtent = {5, 2, 1};
+  VkBufferImageCopy corner = row;
+  corner.imageOffset = {5, 6, 0}, corner.imageExtent = {1, 1, 1}, corner.bufferOffset = 8;
+  VkBufferImageCopy wide = row;  // its blocks begin in the middle of one: as many as the buffer has, none beyond the level
+  wide.imageOffset = {2, 4, 0}, wide.imageExtent = {4, 4, 1};
+  const VkBufferImageCopy regions[] = {row, corner, wide};
+  VkCommandBuffer c = p.begin();
+  p.CmdCopyBufferToImage(c, blocks.buffer, p.source.image, VK_IMAGE_LAYOUT_GENERAL, 3, regions);
+  p.fetch(c);
+  p.run(c);
+  CHECK(p.reads_quarters(kRed, kGreen, kRed, kGreen));
+  CHECK(p.said.size() == 1 && p.heard("regions[0].imageOffset and extent") && p.heard("whole texel blocks of bc1_rgba_unorm_block"));
+  VkImageCopy to_words{};
+  to_words.srcSubresource = to_words.dstSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+  to_words.srcOffset = {6, 1, 0}, to_words.dstOffset = {1, 0, 0}, to_words.extent = {1, 3, 1};
+  VkImageCopy from_words = to_words;
+  from_words.srcOffset = {1, 0, 0}, from_words.dstOffset = {1, 7, 0}, from_words.extent = {1, 1, 1};
+  c = p.begin();
+  p.CmdCopyImage(c, p.source.image, VK_IMAGE_LAYOUT_GENERAL, words.image, VK_IMAGE_LAYOUT_GENERAL, 1, &to_words);
+  p.CmdCopyImage(c, words.image, VK_IMAGE_LAYOUT_GENERAL, p.source.image, VK_IMAGE_LAYOUT_GENERAL, 1, &from_words);
+  row.imageOffset = {3, 3, 0}, row.imageExtent = {7, 5, 1}, row.bufferOffset = 16;
+  row.imageExtent.width = 5;
+  p.CmdCopyImageToBuffer(c, p.source.image, VK_IMAGE_LAYOUT_GENERAL, blocks.buffer, 1, &row);
+  p.fetch(c);
+  p.run(c);
+  CHECK(p.reads_quarters(kRed, kGreen, kGreen, kGreen));
+  CHECK(std::memcmp(blocks.data + 16, kRedBlock.data(), 8) == 0 && std::memcmp(blocks.data + 24, kGreenBlock.data(), 8) == 0);
+  CHECK(std::memcmp(blocks.data + 32, kGreenBlock.data(), 8) == 0 && std::memcmp(blocks.data + 40, kGreenBlock.data(), 8) == 0);
+  CHECK(p.said.size() == 4);  // and of both sides of the copies between images, and of the one to the buffer
+  p.destroy(blocks), p.destroy(words);
+}
+
 void wrong_commands_are_refused() {
   Reader p;
   const auto blocks = p.buffer(64, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
   VkBufferImageCopy region{};
-  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {6, 4, 1};
+  region.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1}, region.imageExtent = {12, 4, 1};
   VkCommandBuffer c = p.begin();
+  p.CmdCopyBufferToImage(c, blocks.buffer, p.source.image, VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+  CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("at least 1x1x1 px within the level's 8x8x1 px"));
+  region.imageOffset = {6, 0, 0}, region.imageExtent = {2, 4, 1}, region.bufferOffset = 60;  // the block has no room in the buffer
+  c = p.begin();
   p.CmdCopyBufferToImage(c, blocks.buffer, p.source.image, VK_IMAGE_LAYOUT_GENERAL, 1, &region);
   CHECK(p.EndCommandBuffer(c) != VK_SUCCESS && p.heard("whole texel blocks of bc1_rgba_unorm_block, 4x4 px"));
   c = p.begin();
@@ -228,6 +271,7 @@ int main() {
   features_say_what_formats_do();
   what_memory_holds_is_read();
   blocks_are_copied();
+  cut_blocks_are_copied_whole();
   wrong_commands_are_refused();
   return finish("test_vulkan_compressed");
 }

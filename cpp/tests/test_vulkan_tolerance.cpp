@@ -170,6 +170,53 @@ void capabilities_that_nobody_declared() {
   p.DestroyShaderModule(p.device, module, nullptr);
 }
 
+// Structures of push constants and buffers that no decoration calls a Block (DXVK's own): they are ones all the same.
+void blocks_that_nobody_declared() {
+  Program p;
+  GlslSource source;
+  source.text = R"(#version 450
+layout(local_size_x = 1) in;
+layout(push_constant) uniform Push { uint first, second; };
+layout(binding = 0) uniform Plain { uint third; } plain[2];
+layout(binding = 1) buffer Words { uint words[]; };
+void main() { words[0] = second; words[1] = plain[1].third; })";
+  source.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  auto words = compile_glsl(source);
+  if (!CHECK(words)) return;
+  uint32_t removed = 0;
+  for (size_t at = 5; at < words->size();) {
+    const uint32_t length = (*words)[at] >> 16, op = (*words)[at] & 0xffff;
+    constexpr uint32_t kDecorate = 71, kBlock = 2;
+    if (op == kDecorate && (*words)[at + 2] == kBlock) {
+      words->erase(words->begin() + static_cast<std::ptrdiff_t>(at), words->begin() + static_cast<std::ptrdiff_t>(at + length));
+      removed++;
+    } else {
+      at += length;
+    }
+  }
+  CHECK(removed == 3);
+  CHECK(!ShaderModule::create(*words, "as it is"));
+  std::vector<uint32_t> again = *words;
+  CHECK(shader::declare_implied_blocks(again) == removed && again.size() == words->size() + size_t{3} * removed);
+  CHECK(shader::declare_implied_blocks(again) == 0 && ShaderModule::create(again, "as it is meant"));
+  VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, words->size() * 4, words->data()};
+  VkShaderModule module = nullptr;
+  CHECK(p.CreateShaderModule(p.device, &info, nullptr, &module) == VK_SUCCESS);
+  const VkDescriptorSetLayout sets = p.set_layout({{0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 2, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
+                                                   {1, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}});
+  const VkPipelineLayout layout = p.pipeline_layout({sets}, {{VK_SHADER_STAGE_COMPUTE_BIT, 0, 8}});
+  VkComputePipelineCreateInfo kernel{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  kernel.stage = {VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, nullptr, 0, VK_SHADER_STAGE_COMPUTE_BIT, module, "main", nullptr};
+  kernel.layout = layout;
+  VkPipeline pipeline = nullptr;
+  CHECK(p.CreateComputePipelines(p.device, nullptr, 1, &kernel, nullptr, &pipeline) == VK_SUCCESS);
+  CHECK(p.said.size() == 1 && p.heard("has a structure of push constants or of a buffer that is not decorated as a Block"));
+  p.DestroyPipeline(p.device, pipeline, nullptr), p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, sets, nullptr), p.DestroyShaderModule(p.device, module, nullptr);
+  std::vector<uint32_t> none = {1, 2, 3};
+  CHECK(shader::declare_implied_blocks(none) == 0 && none.size() == 3);
+}
+
 // A factor of the second source, of which the shader has none: it is 0, whatever the draw before left. Blue, multiplied by 1 - 0.
 void second_sources_that_nobody_writes() {
   Program p;
@@ -300,16 +347,71 @@ void main() {
   p.destroy(out);
 }
 
+// A view of another type than the variable's is read as it is: what it has no coordinate for says nothing.
+void views_of_another_type() {
+  Program p;
+  const auto image = p.image(VK_FORMAT_R32_UINT, kSide_px, kSide_px, VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT);
+  const auto out = p.buffer(64, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+  const VkDescriptorType kinds[] = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE,
+                                    VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (uint32_t k = 0; k < 4; k++) bindings.push_back({k, kinds[k], 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr});
+  const VkDescriptorSetLayout sets = p.set_layout(bindings);
+  const VkPipelineLayout layout = p.pipeline_layout({sets});
+  const VkDescriptorSet set = p.descriptor_set(sets);
+  const VkDescriptorImageInfo view{nullptr, image.view, VK_IMAGE_LAYOUT_GENERAL};
+  const VkDescriptorBufferInfo words{out.buffer, 0, VK_WHOLE_SIZE};
+  VkWriteDescriptorSet writes[4] = {};
+  for (uint32_t k = 0; k < 4; k++) {
+    writes[k].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, writes[k].dstSet = set, writes[k].dstBinding = k;
+    writes[k].descriptorCount = 1, writes[k].descriptorType = kinds[k];
+    (k < 3 ? writes[k].pImageInfo = &view : nullptr), (k == 3 ? writes[k].pBufferInfo = &words : nullptr);
+  }
+  p.UpdateDescriptorSets(p.device, 4, writes, 0, nullptr);
+  const VkPipeline kernel = p.compute_pipeline(R"(#version 450
+#extension GL_EXT_samplerless_texture_functions : require
+layout(local_size_x = 1) in;
+layout(binding = 0, r32ui) uniform uimage3D many;
+layout(binding = 1) uniform utexture3D deep;
+layout(binding = 2) uniform utexture1D line;
+layout(binding = 3) buffer Words { uint words[]; };
+void main() {
+  imageStore(many, ivec3(1, 0, 3), uvec4(11));
+  imageStore(many, ivec3(5, 6, 0), uvec4(22));
+  memoryBarrierImage();
+  words[0] = texelFetch(deep, ivec3(5, 6, 2), 0).x;
+  words[1] = texelFetch(line, 1, 0).x;
+  words[2] = imageLoad(many, ivec3(5, 6, 7)).x;
+})",
+                                               layout);
+  const VkCommandBuffer c = p.begin();
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, kernel);
+  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, nullptr);
+  p.CmdDispatch(c, 1, 1, 1);
+  p.run(c);
+  uint32_t found[3];
+  std::memcpy(found, out.data, sizeof found);
+  CHECK(found[0] == 22 && found[1] == 11 && found[2] == 22);
+  CHECK(p.heard("is 2d, allowed is 3d") && p.heard("is 2d, allowed is 1d") && p.said.size() == 3);
+  p.DestroyPipeline(p.device, kernel, nullptr);
+  p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, sets, nullptr);
+  p.destroy(image);
+  p.destroy(out);
+}
+
 }  // namespace
 
 int main() {
   usages_that_nobody_named();
   samples_that_are_copied_to_a_buffer();
   views_that_are_arrays_or_not();
+  views_of_another_type();
   capabilities_of_a_later_version();
   types_that_do_not_agree();
   capabilities_that_nobody_declared();
   capabilities_of_instructions();
+  blocks_that_nobody_declared();
   second_sources_that_nobody_writes();
   return finish("test_vulkan_tolerance");
 }

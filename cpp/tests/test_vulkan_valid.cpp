@@ -127,6 +127,57 @@ void suspended_parts_keep_their_states() {
   r.p.destroy(image);
 }
 
+/// Vulkan forbids what Blender does between a suspended part and the one that resumes it: the first is in memory then, the second loads it.
+void suspended_parts_may_end_there() {
+  Rendering r;
+  const auto image = r.target(VK_SAMPLE_COUNT_4_BIT), one = r.target();
+  const auto between = r.p.buffer(64, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  VkPipelineMultisampleStateCreateInfo four{VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
+  four.rasterizationSamples = VK_SAMPLE_COUNT_4_BIT;
+  const VkPipeline plain = r.pipeline(kVertex, [&](VkGraphicsPipelineCreateInfo& info) { info.pMultisampleState = &four; });
+  const auto begin = [&](VkCommandBuffer c, VkRenderingFlags flags, VkRect2D area) {
+    VkRenderingAttachmentInfo color{VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO};
+    color.imageView = image.view, color.imageLayout = VK_IMAGE_LAYOUT_GENERAL, color.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    color.resolveImageView = one.view, color.resolveMode = VK_RESOLVE_MODE_AVERAGE_BIT, color.resolveImageLayout = VK_IMAGE_LAYOUT_GENERAL;
+    color.storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE, color.clearValue.color.float32[2] = 1;
+    VkRenderingInfo info{VK_STRUCTURE_TYPE_RENDERING_INFO};
+    info.flags = flags, info.renderArea = area, info.layerCount = 1, info.colorAttachmentCount = 1, info.pColorAttachments = &color;
+    r.begin_rendering(c, &info);
+  };
+  constexpr uint32_t kBlueWord = 0x00ff0000;
+  const auto draw = [&](VkCommandBuffer c, int32_t x) {
+    const VkViewport viewport{0, 0, kSide_px, kSide_px, 0, 1};
+    const VkRect2D scissor{{x, 0}, {4, kSide_px}};
+    r.p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, plain);
+    r.p.CmdSetViewport(c, 0, 1, &viewport), r.p.CmdSetScissor(c, 0, 1, &scissor);
+    r.p.CmdDraw(c, 3, 1, 0, 0);
+  };
+  // A copy between two parts; then three parts of which the first two are one; then another area; then another submission.
+  for (const uint32_t how : {0u, 1u, 2u, 3u}) {
+    VkCommandBuffer c = r.p.begin();
+    begin(c, VK_RENDERING_SUSPENDING_BIT, kArea);
+    draw(c, 0);
+    r.end_rendering(c);
+    if (how == 1) {
+      begin(c, VK_RENDERING_SUSPENDING_BIT | VK_RENDERING_RESUMING_BIT, kArea);
+      draw(c, 4);
+      r.end_rendering(c);
+    }
+    if (how < 2) r.p.CmdFillBuffer(c, between.buffer, 0, 64, 7);
+    if (how == 3) r.p.run(c), c = r.p.begin();
+    begin(c, VK_RENDERING_RESUMING_BIT, how == 2 ? VkRect2D{{0, 0}, {kSide_px, 8}} : kArea);
+    draw(c, 8);
+    r.end_rendering(c);
+    r.p.run_and_copy(c, one, kSide_px, r.pixels.buffer);
+    CHECK(r.pixel(0, 3) == kRedWord && r.pixel(4, 3) == (how == 1 ? kRedWord : kBlueWord));
+    CHECK(r.pixel(8, 3) == kRedWord && r.pixel(12, 3) == kBlueWord);
+  }
+  CHECK(r.p.heard("is suspended, and the next command of the submission does not resume it"));
+  CHECK(r.p.heard("but its render_area is another") && r.p.heard("resumes a pass, but the command before it suspends none"));
+  r.p.DestroyPipeline(r.p.device, plain, nullptr);
+  r.p.destroy(image), r.p.destroy(one), r.p.destroy(between);
+}
+
 /// The state of samples and the fragment shader of a pipeline that never rasterizes are ignored, and it says nothing of a pass's samples.
 void discarding_pipelines_have_no_samples() {
   Rendering r;
@@ -366,6 +417,7 @@ void blits_may_be_empty() {
 
 int main() {
   suspended_parts_keep_their_states();
+  suspended_parts_may_end_there();
   discarding_pipelines_have_no_samples();
   dynamic_states_of_what_is_not_there();
   merged_subpasses_set_states_of_their_own();

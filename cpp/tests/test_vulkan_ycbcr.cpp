@@ -392,6 +392,51 @@ void planes_are_attachments() {
   p.FreeMemory(p.device, memory, nullptr), p.destroy(out);
 }
 
+/// Texels of 10 bits can't be stored to, words of 16 bits can: planes of an image with EXTENDED_USAGE are seen so by ffmpeg's filters.
+void planes_are_seen_as_words() {
+  YcbcrProgram p;
+  constexpr VkFormat kP010 = VK_FORMAT_G10X6_B10X6R10X6_2PLANE_420_UNORM_3PACK16;
+  VkImageCreateInfo info = YcbcrProgram::image_info(kP010, VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT);
+  info.usage |= VK_IMAGE_USAGE_STORAGE_BIT;
+  VkImage image = nullptr;
+  CHECK(p.CreateImage(p.device, &info, nullptr, &image) == VK_SUCCESS);
+  VkMemoryRequirements needs;
+  p.GetImageMemoryRequirements(p.device, image, &needs);
+  const VkDeviceMemory memory = p.allocate(needs.size);
+  CHECK(p.BindImageMemory(p.device, image, memory, 0) == VK_SUCCESS);
+  VkImageViewCreateInfo view_info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+  view_info.image = image, view_info.viewType = VK_IMAGE_VIEW_TYPE_2D, view_info.format = VK_FORMAT_R16G16_UNORM;
+  view_info.subresourceRange = {VK_IMAGE_ASPECT_PLANE_1_BIT, 0, 1, 0, 1};
+  VkImageView view = nullptr;
+  CHECK(p.CreateImageView(p.device, &view_info, nullptr, &view) == VK_SUCCESS);
+  const VkDescriptorSetLayout sets = p.set_layout({{0, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr}});
+  const VkPipelineLayout layout = p.pipeline_layout({sets});
+  const VkDescriptorSet set = p.descriptor_set(sets);
+  const VkDescriptorImageInfo of_plane{nullptr, view, VK_IMAGE_LAYOUT_GENERAL};
+  VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+  write.dstSet = set, write.descriptorCount = 1, write.descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, write.pImageInfo = &of_plane;
+  p.UpdateDescriptorSets(p.device, 1, &write, 0, nullptr);
+  const VkPipeline kernel = p.compute_pipeline(
+      "#version 450\nlayout(local_size_x = 1) in;\nlayout(binding = 0, rg16) uniform writeonly image2D plane;\n"
+      "void main() { imageStore(plane, ivec2(3, 2), vec4(1, 0.5, 0, 0)); }",
+      layout);
+  const auto out = p.buffer(4, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+  const VkCommandBuffer c = p.begin();
+  p.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, kernel);
+  p.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, &set, 0, nullptr);
+  p.CmdDispatch(c, 1, 1, 1);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {VK_IMAGE_ASPECT_PLANE_1_BIT, 0, 0, 1}, region.imageOffset = {3, 2, 0}, region.imageExtent = {1, 1, 1};
+  p.CmdCopyImageToBuffer(c, image, VK_IMAGE_LAYOUT_GENERAL, out.buffer, 1, &region);
+  p.run(c);
+  CHECK(out.data[0] == 0xff && out.data[1] == 0xff && out.data[2] == 0x00 && out.data[3] == 0x80);
+  CHECK_MESSAGE(p.said.empty(), p.said.empty() ? "" : p.said.back());
+  p.DestroyPipeline(p.device, kernel, nullptr), p.DestroyPipelineLayout(p.device, layout, nullptr);
+  p.DestroyDescriptorSetLayout(p.device, sets, nullptr);
+  p.DestroyImageView(p.device, view, nullptr), p.DestroyImage(p.device, image, nullptr);
+  p.FreeMemory(p.device, memory, nullptr), p.destroy(out);
+}
+
 void wrong_use_is_refused() {
   YcbcrProgram p;
   VkSamplerYcbcrConversionCreateInfo info = YcbcrProgram::conversion_info(VK_FORMAT_R8G8B8A8_SRGB);
@@ -449,6 +494,7 @@ int main() {
   frames_repeat(VK_SAMPLER_ADDRESS_MODE_MIRROR_CLAMP_TO_EDGE, "vec2(-uv.x, uv.y)");
   words_with_unused_bits_can_do_less();
   planes_are_attachments();
+  planes_are_seen_as_words();
   wrong_use_is_refused();
   return finish("test_vulkan_ycbcr");
 }

@@ -32,6 +32,16 @@ Status forbid_sides(const device::Recorder& recorder, const char* command, const
   return device::forbid(recorder, transfer::check_destination(command, destination));
 }
 
+/// The regions, or where Vulkan forbids them for the texel blocks that they cut, and that is tolerated, regions of whole blocks.
+template <class Regions, class Check>
+Status take_regions(const device::Recorder& recorder, std::span<const Regions>& regions, std::vector<Regions>& whole, const Check& check) {
+  Status fits = check(regions);
+  if (fits || !check(std::span<const Regions>(whole))) return fits;
+  if (Status ok = device::forbid(recorder, std::move(fits)); !ok) return ok;
+  regions = whole;
+  return Ok{};
+}
+
 template <class T>
 HostVector<T> list(std::span<const T> items) {
   return {items.begin(), items.end()};
@@ -69,7 +79,9 @@ Status CommandBuffer::update_buffer(Ptr<Buffer> buffer, uint64_t offset_B, std::
 Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, Ptr<Image> destination, std::span<const VkBufferImageCopy2> regions) {
   return device::record(*recorder_, "copy_buffer_to_image", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_buffer_to_image"); !ok) return ok;
-    if (Status ok = transfer::check_copy_buffer_to_image(*source, *destination, regions); !ok) return ok;
+    auto whole = transfer::in_whole_blocks(*destination, regions);
+    const auto check = [&](const auto& r) { return transfer::check_copy_buffer_to_image(*source, *destination, r); };
+    if (Status ok = take_regions(*recorder_, regions, whole, check); !ok) return ok;
     if (Status ok = forbid_sides(*recorder_, "copy_buffer_to_image", *source, *destination); !ok) return ok;
     if (Status ok = device::forbid(*recorder_, transfer::check_buffer_offsets("copy_buffer_to_image", *destination, regions)); !ok)
       return ok;
@@ -80,7 +92,9 @@ Status CommandBuffer::copy_buffer_to_image(Ptr<Buffer> source, Ptr<Image> destin
 Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destination, std::span<const VkBufferImageCopy2> regions) {
   return device::record(*recorder_, "copy_image_to_buffer", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_image_to_buffer"); !ok) return ok;
-    if (Status ok = transfer::check_copy_image_to_buffer(*source, *destination, regions); !ok) return ok;
+    auto whole = transfer::in_whole_blocks(*source, regions);
+    const auto check = [&](const auto& r) { return transfer::check_copy_image_to_buffer(*source, *destination, r); };
+    if (Status ok = take_regions(*recorder_, regions, whole, check); !ok) return ok;
     if (Status ok = forbid_sides(*recorder_, "copy_image_to_buffer", *source, *destination); !ok) return ok;
     if (Status ok = device::forbid(*recorder_, transfer::check_one_sample("copy_image_to_buffer", *source)); !ok) return ok;
     if (Status ok = device::forbid(*recorder_, transfer::check_buffer_offsets("copy_image_to_buffer", *source, regions)); !ok) return ok;
@@ -91,7 +105,9 @@ Status CommandBuffer::copy_image_to_buffer(Ptr<Image> source, Ptr<Buffer> destin
 Status CommandBuffer::copy_image(Ptr<Image> source, Ptr<Image> destination, std::span<const VkImageCopy2> regions) {
   return device::record(*recorder_, "copy_image", [&]() -> Status {
     if (Status ok = check_objects(source && destination, "copy_image"); !ok) return ok;
-    if (Status ok = transfer::check_copy_image(*source, *destination, regions); !ok) return ok;
+    auto whole = transfer::in_whole_blocks(*source, *destination, regions);
+    const auto check = [&](const auto& r) { return transfer::check_copy_image(*source, *destination, r); };
+    if (Status ok = take_regions(*recorder_, regions, whole, check); !ok) return ok;
     if (Status ok = forbid_sides(*recorder_, "copy_image", *source, *destination); !ok) return ok;
     return device::add(*recorder_, command::CopyImage{source, destination, list(regions)}, "copy_image");
   });

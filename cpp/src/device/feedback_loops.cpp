@@ -59,21 +59,26 @@ Status check_split(const Recorder& r, const std::string& reader) {
   };
   if (r.transform_feedback >= 0) return cant("transform feedback is active; end it before the barrier");
   if (pass.info.flags) return cant("it is suspended or resumed; begin a pass in one piece");
-  if (pass.info.single_sampled_samples)
-    return cant("it renders with several samples to images of one, which can't keep them; give attachments of several samples");
-  const auto has_pieces = [](const RenderingAttachment& a) { return a.pieces.has_value(); };
-  if (std::any_of(pass.info.color.begin(), pass.info.color.end(), has_pieces) || has_pieces(pass.info.depth) ||
-      has_pieces(pass.info.stencil))
-    return cant("its pieces are given one by one; end it there");
+  if (const char* why = device::never_splits(pass.info)) return cant(why);
   return Ok{};
 }
 
-/// What the first part stores and the second loads; the second ends as the pass was to end.
-void divide(RenderingAttachment& first, RenderingAttachment& second, bool written) {
-  if (!first.view) return;
-  if (written || first.load_op != VK_ATTACHMENT_LOAD_OP_NONE_EXT) second.load_op = VK_ATTACHMENT_LOAD_OP_LOAD;
-  if (written || first.store_op != VK_ATTACHMENT_STORE_OP_NONE) first.store_op = VK_ATTACHMENT_STORE_OP_STORE;
-  first.resolve_mode = VK_RESOLVE_MODE_NONE, first.resolve_view = nullptr;
+void store(RenderingAttachment& a, bool written) {
+  if (!a.view) return;
+  if (written || a.store_op != VK_ATTACHMENT_STORE_OP_NONE) a.store_op = VK_ATTACHMENT_STORE_OP_STORE;
+  a.resolve_mode = VK_RESOLVE_MODE_NONE, a.resolve_view = nullptr;
+}
+
+void load(RenderingAttachment& a, bool written) {
+  if (a.view && (written || a.load_op != VK_ATTACHMENT_LOAD_OP_NONE_EXT)) a.load_op = VK_ATTACHMENT_LOAD_OP_LOAD;
+}
+
+template <class Change>
+void each_attachment(RenderingInfo& info, uint32_t written, const Change& change) {
+  const auto bit = [&](VkImageAspectFlags aspect) { return (written & framebuffer::targets_of_aspects(aspect)) != 0; };
+  for (size_t i = 0; i < info.color.size(); ++i) change(info.color[i], (written >> i & 1) != 0);
+  change(info.depth, bit(VK_IMAGE_ASPECT_DEPTH_BIT));
+  change(info.stencil, bit(VK_IMAGE_ASPECT_STENCIL_BIT));
 }
 
 /// A query that is active goes on: it is reset before the first part, each adds to it, and it is available when it ends.
@@ -86,6 +91,19 @@ void go_on(Recorder& r, command::ActiveQuery& query, uint32_t views) {
 }  // namespace
 
 namespace device {
+
+const char* never_splits(const RenderingInfo& info) {
+  if (info.single_sampled_samples)
+    return "it renders with several samples to images of one, which can't keep them; give attachments of several samples";
+  const auto has_pieces = [](const RenderingAttachment& a) { return a.pieces.has_value(); };
+  if (std::any_of(info.color.begin(), info.color.end(), has_pieces) || has_pieces(info.depth) || has_pieces(info.stencil))
+    return "its pieces are given one by one; end it there";
+  return nullptr;
+}
+
+void store_all(RenderingInfo& info, uint32_t written) { each_attachment(info, written, store); }
+
+void load_all(RenderingInfo& info, uint32_t written) { each_attachment(info, written, load); }
 
 void begin_loops(Recorder& r) {
   assert(r.open && r.dynamic.pipeline());
@@ -113,11 +131,8 @@ Status split_pass(Recorder& r, const std::string& reader) {
   command::Pass& first = *r.open;
   const bool goes_on = !first.behind_barrier.empty();
   RenderingInfo second = first.info;
-  const uint32_t written = first.feedback.written;
-  const auto bit = [&](VkImageAspectFlags aspect) { return (written & framebuffer::targets_of_aspects(aspect)) != 0; };
-  for (size_t i = 0; i < second.color.size(); ++i) divide(first.info.color[i], second.color[i], written >> i & 1);
-  divide(first.info.depth, second.depth, bit(VK_IMAGE_ASPECT_DEPTH_BIT));
-  divide(first.info.stencil, second.stencil, bit(VK_IMAGE_ASPECT_STENCIL_BIT));
+  load_all(second, first.feedback.written);  // and ends as the pass was to end
+  store_all(first.info, first.feedback.written);
   auto stored = framebuffer::make_framebuffer(first.info, r.device->state().info.profile);
   if (!stored) return stored.error();
   first.framebuffer = std::move(*stored);

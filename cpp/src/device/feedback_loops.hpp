@@ -12,6 +12,13 @@
 
 namespace tilegpu::device {
 
+/// Why a pass can't end before it was to end and go on as another one; null: it can.
+const char* never_splits(const RenderingInfo& info);
+/// A pass that ends there has all in memory that it has; `written`: targets of a Feedback that were drawn to. Nothing is resolved yet.
+void store_all(RenderingInfo& info, uint32_t written);
+/// What such a pass left is there again.
+void load_all(RenderingInfo& info, uint32_t written);
+
 /// Before what the next draw reads is noted: which targets it may read.
 void begin_loops(Recorder& recorder);
 /// Whether the draw that was just noted reads what was written before a barrier; what its late sets hold nobody knows.

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "device/binding_tables.hpp"
+#include "device/feedback_loops.hpp"
 #include "device/recorder.hpp"
 #include "pipeline/create.hpp"
 #include "records/records.hpp"
@@ -202,20 +203,42 @@ void end_counting(Pass& pass, const Pass& piece, size_t first_counting) {
   for (const uint32_t i : active) pass.commands.push_back({RecordedCommand::Kind::end_counting, static_cast<uint32_t>(first_counting + i)});
 }
 
-// The parts of one pass, in order.
-Expected<Ptr<const Pass>> join_parts(const std::vector<const command::Command*>& parts) {
-  assert(parts.size() > 1 && pass_of(parts.front()));
+/// The parts of one pass, in order. One that nothing resumed, or that resumes nothing, is done all the same where that is tolerated.
+struct Parts {
+  std::vector<const command::Command*> steps;
+  bool loads = false, stores = false;  // memory stands for what is missing before, or behind
+};
+
+// Without attachments it is the first that draws that has samples.
+const Pass& begun_of(const Parts& parts) {
+  assert(!parts.steps.empty() && pass_of(parts.steps.front()));
   const auto has_samples = [](const command::Command* part) { return (*pass_of(part))->info.single_sampled_samples != 0; };
-  const auto first = std::find_if(parts.begin(), parts.end(), has_samples);
-  const Pass& begun = **pass_of(first == parts.end() ? parts.front() : *first);
+  const auto first = std::find_if(parts.steps.begin(), parts.steps.end(), has_samples);
+  return **pass_of(first == parts.steps.end() ? parts.steps.front() : *first);
+}
+
+// As it was begun and is to end, but for what memory stands for.
+Status keep_in_memory(const DeviceState& device, const Parts& parts, Pass& pass) {
+  if (!parts.loads && !parts.stores) return Ok{};
+  if (const char* why = never_splits(pass.info))
+    return invalid("submit: " + pass_name(pass) + " is suspended or resumed by itself, and " + why);
+  constexpr uint32_t kAll = ~0u;  // what the missing parts wrote nobody knows
+  if (parts.stores) store_all(pass.info, kAll);
+  if (parts.loads) load_all(pass.info, kAll);
+  auto framebuffer = framebuffer::make_framebuffer(pass.info, device.info.profile);
+  if (!framebuffer) return framebuffer.error();
+  pass.framebuffer = std::move(*framebuffer);
+  return Ok{};
+}
+
+Expected<Ptr<const Pass>> join_parts(const DeviceState& device, const Parts& parts) {
+  const Pass& begun = begun_of(parts);
   auto pass = begin_as(begun);
   pass->info.flags = 0;
+  if (Status ok = keep_in_memory(device, parts, *pass); !ok) return ok.error();
   size_t draws = 0;
-  for (const command::Command* step : parts) {
+  for (const command::Command* step : parts.steps) {
     const Pass& part = **pass_of(step);
-    if (const char* field = difference(begun.info, part.info))
-      return invalid(pass_name(part) + " resumes " + pass_name(begun) + ", but its " + field +
-                     " is another; parts of one pass are begun with the same values");
     draws += part.executed_draws;
     if (draws > records::kDrawMask)
       return invalid(pass_name(begun) + ": more than " + std::to_string(records::kDrawMask) + " draws in the parts of one pass");
@@ -341,35 +364,58 @@ Status take_late_sets(device::DeviceState& device, exec::Execution& execution) {
   return Ok{};
 }
 
-Status join_suspended(exec::Execution& execution) {
+namespace {
+
+uint32_t flags_of(const std::vector<const command::Command*>& steps, size_t i) {
+  const Ptr<const Pass>* pass = i < steps.size() ? pass_of(steps[i]) : nullptr;
+  return pass ? (*pass)->info.flags : 0;
+}
+
+// The step that resumes the last of the parts, which is step `i`: an error where that is none, or one that is not begun like them. What was
+// recorded inside of a part stands beside it: waits before it, timestamps behind it; so they do with the whole.
+Expected<size_t> find_resume(const Parts& parts, const std::vector<const command::Command*>& all, size_t i) {
+  const Pass& suspended = **pass_of(all[i]);
+  for (i++; i < all.size() && !pass_of(all[i]); i++)
+    if (!std::holds_alternative<command::WaitEvents>(*all[i]) && !std::holds_alternative<command::WriteTimestamp>(*all[i])) break;
+  if (!(flags_of(all, i) & VK_RENDERING_RESUMING_BIT))
+    return invalid("submit: " + pass_name(suspended) + " is suspended, and the next command of the submission does not resume it");
+  const Pass &begun = begun_of(parts), &resumes = **pass_of(all[i]);
+  if (const char* field = difference(begun.info, resumes.info))
+    return invalid(pass_name(resumes) + " resumes " + pass_name(begun) + ", but its " + field +
+                   " is another; parts of one pass are begun with the same values");
+  return i;
+}
+
+}  // namespace
+
+Status join_suspended(const DeviceState& device, exec::Execution& execution) {
   using Steps = std::vector<const command::Command*>;
   const Steps& all = execution.steps;
-  const auto flags_of = [&](size_t step) {
-    const Ptr<const Pass>* pass = step < all.size() ? pass_of(all[step]) : nullptr;
-    return pass ? (*pass)->info.flags : 0;
-  };
   Steps steps;
+  bool ended = false;  // the last part ended where nothing resumed it: what resumes it later is that
   for (size_t i = 0; i < all.size(); i++) {
-    if (flags_of(i) & VK_RENDERING_RESUMING_BIT)
-      return invalid("submit: " + pass_name(**pass_of(all[i])) + " resumes a pass, but the command before it suspends none");
-    Steps parts{all[i]}, behind;
-    while (flags_of(i) & VK_RENDERING_SUSPENDING_BIT) {
-      const Pass& suspended = **pass_of(all[i]);
-      // What was recorded inside of a part stands beside it: waits before it, timestamps behind it; so they do with the whole.
-      for (i++; i < all.size() && !pass_of(all[i]); i++) {
-        const bool waits = std::holds_alternative<command::WaitEvents>(*all[i]);
-        if (!waits && !std::holds_alternative<command::WriteTimestamp>(*all[i])) break;
-        (waits ? steps : behind).push_back(all[i]);
-      }
-      if (!(flags_of(i) & VK_RENDERING_RESUMING_BIT))
-        return invalid("submit: " + pass_name(suspended) + " is suspended, and the next command of the submission does not resume it");
-      parts.push_back(all[i]);
+    Parts parts{{all[i]}};
+    Steps behind;
+    if (flags_of(all, i) & VK_RENDERING_RESUMING_BIT) {
+      const Error rule = invalid("submit: " + pass_name(**pass_of(all[i])) + " resumes a pass, but the command before it suspends none");
+      if (Status ok = ended ? Status(Ok{}) : forbid(device, rule); !ok) return ok;
+      parts.loads = true, ended = false;
     }
-    if (parts.size() == 1) {
-      steps.push_back(parts.front());
+    while (flags_of(all, i) & VK_RENDERING_SUSPENDING_BIT) {
+      Expected<size_t> next = find_resume(parts, all, i);
+      if (!next) {
+        if (Status ok = forbid(device, next.error()); !ok) return ok;
+        parts.stores = ended = true;
+        break;
+      }
+      for (i++; i < *next; i++) (std::holds_alternative<command::WaitEvents>(*all[i]) ? steps : behind).push_back(all[i]);
+      parts.steps.push_back(all[i]);
+    }
+    if (!pass_of(all[i]) || !flags_of(all, i)) {
+      steps.push_back(all[i]);
       continue;
     }
-    auto joined = join_parts(parts);
+    auto joined = join_parts(device, parts);
     if (!joined) return joined.error();
     execution.joined.emplace_back(std::move(*joined));
     steps.push_back(&execution.joined.back());

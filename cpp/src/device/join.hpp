@@ -32,7 +32,8 @@ Status add_steps(const command::Recording& recording, exec::Execution& execution
 Status take_late_sets(device::DeviceState& device, exec::Execution& execution);
 
 /// Passes among the steps that are suspended become one with those that resume them; waits between them stand before it, timestamps behind
-/// it. An error where one is not resumed by the next other command, resumes nothing, or is not begun like the first.
-Status join_suspended(exec::Execution& execution);
+/// it. An error where one is not resumed by the next other command, resumes nothing, or is not begun like the first; where that is
+/// tolerated, such a part ends there with all that it has in memory, and what resumes it loads that.
+Status join_suspended(const DeviceState& device, exec::Execution& execution);
 
 }  // namespace tilegpu::device

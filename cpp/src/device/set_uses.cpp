@@ -43,15 +43,28 @@ Purpose purpose_of(VkDescriptorType type) {
   return {VK_IMAGE_USAGE_SAMPLED_BIT, "sampled", VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT, "uniform_texel_buffer"};
 }
 
+bool is_of(const ReflectedType& type, const ImageView& view) {
+  return type.dim == view.info().type && type.multisampled == (view.image()->sample_count() > 1);
+}
+
+/// Whether the view is of the type and samples of a variable that stands there. The others of that place are then what the shader chooses
+/// not to read (it has the type as a number), or heaps' elements that it does not reach.
+bool is_of_types(const pipeline::TextureUse& use, const ImageView& view) {
+  return std::any_of(use.types.begin(), use.types.end(), [&](const ReflectedType* type) { return is_of(*type, view); });
+}
+
 /// Of an image or a texel buffer: whether texels are integers, and what storage images declare. Bits decide, not names. Another format
 /// than the declared one, or the other kind, is what Vulkan calls undefined values (specification, "Image Format and Type Matching"): code
 /// goes by the view's.
+/// `view`: of an image; variables of other types at the same place say nothing of it.
 Status check_format(const DeviceState& device, const Program& program, const pipeline::TextureUse& use, const DescriptorName& name,
-                    const std::string& what, const vk::FormatInfo& format, bool integer) {
+                    const std::string& what, const vk::FormatInfo& format, bool integer, const ImageView* view = nullptr) {
   const auto wrong = [&](const std::string& allowed, const char* fix) {
     return field_error(describe(program, name), "format of the view of " + what, format.name, allowed, fix);
   };
+  const bool chosen = view && is_of_types(use, *view);
   for (const ReflectedType* type : use.types) {
+    if (chosen && !is_of(*type, *view)) continue;
     if ((type->base != ReflectedType::Base::f32) != integer)
       if (Status ok =
               device::forbid(device, wrong(integer ? "one of floats, which the shader reads" : "one of integers, which the shader reads",
@@ -93,20 +106,6 @@ Status check_texels_fit(const DeviceState& device, const Program& program, const
   if (perhaps) return Ok{};
   const vk::FormatInfo& format = *vk::find_format(view.info().format);
   return check_format(device, program, use, name, object_name("buffer", buffer.label), format, format.is_integer());
-}
-
-/// Arrays and what is none. Texels are reached as the view says: one that is no array has one layer, whichever is asked for.
-bool differ_in_layers(VkImageViewType a, VkImageViewType b) {
-  if (a > b) std::swap(a, b);
-  return (a == VK_IMAGE_VIEW_TYPE_1D && b == VK_IMAGE_VIEW_TYPE_1D_ARRAY) ||
-         (a == VK_IMAGE_VIEW_TYPE_2D && b == VK_IMAGE_VIEW_TYPE_2D_ARRAY);
-}
-
-/// Whether the view is of the type and samples of a variable that stands there.
-bool is_of_types(const pipeline::TextureUse& use, const ImageView& view) {
-  const bool multisampled = view.image()->sample_count() > 1;
-  return std::any_of(use.types.begin(), use.types.end(),
-                     [&](const ReflectedType* type) { return type->dim == view.info().type && type->multisampled == multisampled; });
 }
 
 /// What code of a view can be asked for of what the slot's variables do: one of another type at the same place may do what no instruction
@@ -158,16 +157,17 @@ Status check_view_fits(const DeviceState& device, const Program& program, const 
   if (attachment && info.aspects == (VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT))
     return wrong("aspects", "depth and stencil", "one of them", "make a view of the one");
   if (perhaps) return Ok{};
+  const bool chosen = is_of_types(use, view);
   for (const ReflectedType* type : use.types) {
+    if (chosen) break;
     if (type->dim != info.type && !attachment) {
       Error rule = wrong("type", resource::view_type_name(info.type), resource::view_type_name(type->dim), "bind a view of that type");
-      if (!differ_in_layers(type->dim, info.type)) return rule;
       if (Status ok = device::forbid(device, std::move(rule)); !ok) return ok;
     }
     if (type->multisampled != multisampled)
       return wrong("samples", multisampled ? "more than 1" : "1", multisampled ? "1" : "more than 1", "bind another image");
   }
-  return check_format(device, program, use, name, object_name("image", image.label), *vk::find_format(info.format), integer);
+  return check_format(device, program, use, name, object_name("image", image.label), *vk::find_format(info.format), integer, &view);
 }
 
 /// Of a view or a sampler with a Y'CbCr conversion: what shaders can't do with it.

@@ -47,10 +47,13 @@ Expected<std::vector<uint32_t>> Device::compile_glsl(const GlslSource& source, s
 Expected<Ptr<ShaderModule>> Device::create_shader_module(std::vector<uint32_t> words, std::string label, const std::string& entry_point) {
   device::DeviceState& s = *state_;
   shader::to_native_order(words);
-  if (s.info.tolerate)
+  if (s.info.tolerate) {
     for (const char* capability : shader::declare_implied_capabilities(words))
       s.info.tolerate("shader '" + label + "' does not declare the capability " + capability +
                       ", which one of its decorations or instructions needs");
+    if (shader::declare_implied_blocks(words))
+      s.info.tolerate("shader '" + label + "' has a structure of push constants or of a buffer that is not decorated as a Block");
+  }
   std::string record;
   if (s.jit->load_bytes(shader::record_key(words, entry_point), record))
     if (auto known = ShaderModule::from_record(std::move(words), label, record); !known || *known) return known;

@@ -75,7 +75,7 @@ Status lay_out(Device& device, SubmitInfo& info, Execution& execution) {
     if (Status ok = device::add_steps(*execution.recordings.back(), execution); !ok) return ok;
   }
   if (Status ok = device::take_late_sets(device.state(), execution); !ok) return ok;
-  if (Status ok = device::join_suspended(execution); !ok) return ok;
+  if (Status ok = device::join_suspended(device.state(), execution); !ok) return ok;
   for (const command::Command* step : execution.steps)
     if (const auto* pass = std::get_if<Ptr<const command::Pass>>(step))
       execution.passes.push_back({*pass});

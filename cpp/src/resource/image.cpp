@@ -281,7 +281,7 @@ Status Image::make_planes(const vk::FormatInfo& format) {
     ImageCreateInfo part = info_;
     part.format = format.planes[k].format;
     part.width_px >>= format.planes[k].x_log2, part.height_px >>= format.planes[k].y_log2;
-    part.flags = 0;
+    part.flags = info_.flags & (VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT);  // of views of the plane
     part.label = (info_.label.empty() ? std::string(format.name) : info_.label) + " (plane " + number(k) + ")";
     Expected<Ptr<Image>> plane = Image::create(part);
     if (!plane) return plane.error();

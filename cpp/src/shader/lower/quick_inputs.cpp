@@ -221,6 +221,9 @@ void quick_attribute(const VertexBinding* binding, const uint32_t* index, const 
         case vk::Numeric::sfloat:
           if (c.bits == 16) x = std::bit_cast<uint32_t>(vk::half_to_float(static_cast<uint16_t>(x)));
           break;
+        case vk::Numeric::ufloat:
+          x = std::bit_cast<uint32_t>(vk::ufloat_to_float(x, c.bits - 5));
+          break;
         default:
           break;
       }

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <functional>
 
+#include "shader/ir/format_pack.hpp"
 #include "shader/ir/math.hpp"
 #include "shader/lower/entry.hpp"
 #include "shader/lower/quick_inputs.hpp"
@@ -70,9 +71,17 @@ Value VertexBuilder::convert(const vk::FormatInfo& format, const vk::Component& 
       return ir.sitofp(x);
     case vk::Numeric::sfloat:
       return c.bits == 16 ? emit_half_to_float(ir, x) : ir.as_float(x);
-    default:
+    case vk::Numeric::ufloat:
+      return emit_unpack_component(ir, format.numeric, x, c.bits, false);
+    case vk::Numeric::uint:
+    case vk::Numeric::sint:
       return x;
+    case vk::Numeric::none:
+    case vk::Numeric::srgb:
+      break;  // no vertex format
   }
+  assert(!"a format that attributes can't have");
+  return x;
 }
 
 /// 16 bytes at each lane's address, as four vectors of words.

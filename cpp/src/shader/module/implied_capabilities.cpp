@@ -1,12 +1,14 @@
-// shader/module/implied_capabilities.cpp -- capabilities that a module needs and that it forgot to declare. See the header.
+// shader/module/implied_capabilities.cpp -- capabilities that a module needs and that it forgot to declare, and blocks. See the
+// header.
 //
-// In: words of a module. Out: words with an OpCapability for each. Source: SPIR-V specification, "Built-In", "Decoration", "Capability",
-// and the capabilities beside each instruction; "GLSL.std.450", interpolateAt*.
+// In: words of a module. Out: words with an OpCapability or an OpDecorate for each. Source: SPIR-V specification, "Built-In", "Decoration",
+// "Capability", and the capabilities beside each instruction; "GLSL.std.450", interpolateAt*.
 #include "shader/module/implied_capabilities.hpp"
 
 #include <spirv/unified1/GLSL.std.450.h>
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -142,6 +144,44 @@ std::vector<const char*> declare_implied_capabilities(std::vector<uint32_t>& wor
     for (const char* extension : m.extensions) declare_extension(words, extension);
   if (extended) m.names.push_back("ShaderViewportIndexLayerEXT");
   return m.names;
+}
+
+namespace {
+
+/// Annotations end where types, constants, lines and instructions of debug information begin.
+bool ends_annotations(spv::Op op) {
+  return op == spv::OpLine || op == spv::OpNoLine || op == spv::OpExtInst || (op >= spv::OpTypeVoid && op <= spv::OpVariable);
+}
+
+}  // namespace
+
+size_t declare_implied_blocks(std::vector<uint32_t>& words) {
+  std::set<uint32_t> blocks, structures, wanted;
+  std::map<uint32_t, uint32_t> pointee, element;  // of pointers to what blocks hold; of arrays
+  size_t behind_annotations = 0, at = kHeader_words;
+  const auto holds_blocks = [](uint32_t storage_class) {
+    return storage_class == spv::StorageClassPushConstant || storage_class == spv::StorageClassUniform ||
+           storage_class == spv::StorageClassStorageBuffer;
+  };
+  each_instruction(words, [&](std::span<const uint32_t> i) {
+    const spv::Op op = op_of(i);
+    if (!behind_annotations && ends_annotations(op)) behind_annotations = at;
+    at += i.size();
+    if (op == spv::OpDecorate && i.size() > 2 && (i[2] == spv::DecorationBlock || i[2] == spv::DecorationBufferBlock)) blocks.insert(i[1]);
+    if (op == spv::OpTypeStruct && i.size() > 1) structures.insert(i[1]);
+    if ((op == spv::OpTypeArray || op == spv::OpTypeRuntimeArray) && i.size() > 2) element[i[1]] = i[2];
+    if (op == spv::OpTypePointer && i.size() > 3 && holds_blocks(i[2])) pointee[i[1]] = i[3];
+    if (op == spv::OpVariable && i.size() > 3 && pointee.contains(i[1])) {
+      uint32_t type = pointee[i[1]];
+      for (auto of = element.find(type); of != element.end(); of = element.find(type)) type = of->second;
+      if (structures.contains(type) && !blocks.contains(type)) wanted.insert(type);
+    }
+    return op != spv::OpFunction;
+  });
+  std::vector<uint32_t> added;
+  for (const uint32_t type : wanted) added.insert(added.end(), {3U << spv::WordCountShift | spv::OpDecorate, type, spv::DecorationBlock});
+  words.insert(words.begin() + static_cast<std::ptrdiff_t>(behind_annotations), added.begin(), added.end());
+  return wanted.size();
 }
 
 }  // namespace tilegpu::shader
