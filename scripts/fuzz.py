@@ -319,24 +319,36 @@ def functions_of(text: str) -> dict[tuple[str, str], tuple[int, int]]:
 
 
 def coverage(options: argparse.Namespace) -> int:
-    """A table: of each room the edges that the corpora of all fuzzers reach; a function counts as its best fuzzer reaches it."""
+    """A table: of each room the functions and edges that the corpora of all fuzzers reach; a function counts as its best fuzzer reaches it.
+
+    With --unreached the largest functions that none reaches. 1: a fuzzer did not end, so that the table is of less than all."""
     best: dict[tuple[str, str], tuple[int, int]] = {}
+    failed = []
     for fuzzer in chosen(options):
         if fuzzer.kind != "core":
             continue
         folders = [str(p) for p in (committed(fuzzer), WORK / "corpus" / fuzzer.name) if p.is_dir()]
         done = subprocess.run([*command(fuzzer, options.build), "-runs=0", "-print_coverage=1", f"-timeout={CASE_SECONDS}", *folders],
                               cwd=ROOT, env=environment(), capture_output=True, text=True, errors="replace", check=False)  # fmt: skip
-        for key, (covered, edges) in functions_of(done.stdout + done.stderr).items():
+        found = functions_of(done.stdout + done.stderr)
+        if done.returncode or not found:
+            failed.append(f"{fuzzer.name} ended with {done.returncode}, {len(found)} functions: {kind_of(done.stderr)}")
+        for key, (covered, edges) in found.items():
             best[key] = (max(covered, best.get(key, (0, 0))[0]), edges)
     rooms: dict[str, list[int]] = {}
     for (path, _), (covered, edges) in best.items():
-        room = rooms.setdefault(str(Path(path).parent), [0, 0, 0])
-        room[0], room[1], room[2] = room[0] + covered, room[1] + edges, room[2] + (covered > 0)
-    print("| room | functions reached | edges reached | of them |\n| --- | --- | --- | --- |")
-    for name, (covered, edges, functions) in sorted(rooms.items()):
-        print(f"| {name} | {functions} | {covered:,} | {edges:,} |")
-    return 0
+        for name in (str(Path(path).parent), "all"):
+            room = rooms.setdefault(name, [0, 0, 0, 0])
+            room[0], room[1], room[2], room[3] = room[0] + 1, room[1] + (covered > 0), room[2] + edges, room[3] + covered
+    print("| room | functions | reached | edges | reached | % |\n| --- | --- | --- | --- | --- | --- |")
+    for name, (functions, reached, edges, covered) in sorted(rooms.items(), key=lambda room: (room[0] == "all", room[0])):
+        print(f"| {name} | {functions:,} | {reached:,} | {edges:,} | {covered:,} | {100 * covered // max(edges, 1)} |")
+    missed = sorted(((edges, *key) for key, (covered, edges) in best.items() if not covered), reverse=True)
+    for edges, path, name in missed[: options.unreached]:
+        print(f"{edges} edges: {path}: {name}")
+    for line in failed:
+        print(line, file=sys.stderr)
+    return 1 if failed else 0
 
 
 def main() -> int:
@@ -346,6 +358,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--only", default="", help="names, with commas")
+    parser.add_argument("--unreached", type=int, default=0, help="coverage: so many of the largest functions that no fuzzer reaches")
     options = parser.parse_args()
     options.build = options.build.resolve()
     return {"run": run, "merge": merge, "coverage": coverage}[options.what](options)

@@ -83,8 +83,7 @@ SamplingModel::Levels SamplingModel::levels_of(const SampleRequest& q, bool expl
       const double* by = d ? q.dy : q.dx;
       double scaled[3] = {by[0] * size[0], by[1] * size[1], by[2] * size[2]};
       if (is_cube()) {
-        bool unused = false;
-        const Place p = place(q.at, unused);
+        const Place p = place(q.at, l.unsure);  // of the middle, where the footprint's places may be certain
         const FaceRule& rule = kFaces[p.face];
         const double major = std::abs(q.at[rule.r_axis]), dr = rule.r_sign * by[rule.r_axis];
         const double ds = rule.s_sign * by[rule.s_axis], dt = rule.t_sign * by[rule.t_axis];

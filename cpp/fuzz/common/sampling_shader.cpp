@@ -34,6 +34,33 @@ std::string constant_offset(const Dimension& d, uint32_t number) {
   return text + ")";
 }
 
+/// Several look-ups that don't wait for each other, of which the compiler makes one call (decision 529).
+std::string together_text(const SampleKind& kind) {
+  assert(kind.op == SampleOp::implicit && kind.type == VK_IMAGE_VIEW_TYPE_2D && !kind.compares && !*kind.prefix);
+  static_assert(2 * kTogether <= kSamplesHigh);
+  const std::string wide = std::to_string(kSamplesWide), high = std::to_string(kSamplesHigh), count = std::to_string(kTogether);
+  std::string text =
+      "#version 450\nlayout(binding = 0) uniform sampler2D t;\n"
+      "layout(binding = 1) readonly buffer C { vec4 all[]; };\nlayout(location = 0) out vec4 result;\n"
+      "vec2 at(int k) { ivec2 p = ivec2(gl_FragCoord.xy); p.y = (p.y + 2 * k + " +
+      high + ") % " + high + "; return all[4 * (p.y * " + wide +
+      " + p.x)].xy; }\n"
+      "void main() {\n  ivec2 q = ivec2(gl_FragCoord.xy) / 2;\n  int taken = (q.x + q.y) % " +
+      count + ";\n  vec4 v[" + count + "];\n  vec2 p[" + count + "];\n";
+  for (uint32_t k = 0; k < kTogether; k++) {
+    const std::string n = std::to_string(k);
+    text += "  p[" + n + "] = at(" + n + " - taken);\n";
+  }
+  for (uint32_t k = 0; k < kTogether; k++) text += "  v[" + std::to_string(k) + "] = texture(t, p[" + std::to_string(k) + "]);\n";
+  for (uint32_t k = 0; k < kTogether; k++) {
+    const std::string n = std::to_string(k);
+    const bool own = kind.component == 1 || (kind.component == 2 && k) || (kind.component == 3 && k + 1 < kTogether);
+    text +=
+        "  if (taken == " + n + ") result = " + (own ? "vec4(v[" + n + "].rgb, textureLod(t, p[" + n + "], 0).a)" : "v[" + n + "]") + ";\n";
+  }
+  return text + "}";
+}
+
 }  // namespace
 
 bool is_possible(const SampleKind& kind) {
@@ -72,6 +99,7 @@ bool is_possible(const SampleKind& kind) {
 
 std::string sampling_text(const SampleKind& kind) {
   assert(is_possible(kind) && kind.offset < kOffsetCount && kind.component < 4);
+  if (kind.together) return together_text(kind);
   const Dimension& d = dimension_of(kind.type);
   const std::string prefix = kind.prefix, at = kind.compares ? d.compared : d.at, swizzle = d.d;
   const std::string gradients = ", dx." + swizzle + ", dy." + swizzle, component = ", " + std::to_string(kind.component);

@@ -32,7 +32,12 @@ struct SampleKind {
   const char* prefix = "";  ///< u, i: of integers
   bool compares = false;
   uint32_t component = 0, offset = 0;  ///< of gathers; which of kOffsets
+  /// Implicit look-ups of a 2D view alone: each quad of pixels takes one of kTogether that stand side by side, the others are at other
+  /// quads' places, so that the result is the same. `component`: whose alpha comes from them, and not from a look-up of its own (all; no
+  /// one; the first; the last).
+  bool together = false;
 };
+constexpr uint32_t kTogether = 5;
 
 constexpr uint32_t kOffsetCount = 4;
 constexpr int kOffsets[kOffsetCount][3] = {{-3, 2, 1}, {7, -8, -1}, {1, 0, 0}, {0, -1, 5}};

@@ -113,8 +113,20 @@ uint32_t odd_extent(World& w) {
   return w.c.of(kOdd);
 }
 
+/// A copy that is right but for a box that ends one pixel beyond its level.
+void one_beyond(World& w, const ImageModel& image, bool below) {
+  Scratch s(w);
+  VkBufferImageCopy region{};
+  region.imageSubresource = {first_aspect(*image.format), 0, 0, 1};
+  region.imageExtent = image.extent(0);
+  ++(below ? region.imageExtent.height : region.imageExtent.width);
+  w.vk.CmdCopyBufferToImage(s.b, w.arena->handle, image.handle, kLayout, 1, &region);
+  s.end(true);
+}
+
 void images(World& w) {
   const auto from = w.pick(w.images), to = w.pick(w.images);
+  one_beyond(w, *from, from == to);
   Scratch s(w);
   const VkOffset3D a{odd(w), odd(w), odd(w)}, b{odd(w), odd(w), odd(w)};
   const VkExtent3D e{odd_extent(w), odd_extent(w), odd_extent(w)};
