@@ -121,23 +121,29 @@ void SamplerFunctionBuilder::sample_centres_by_lane(const FixedLevel& fixed, con
   of_texel();
 }
 
-/// Returns from the function, or goes on at `other`.
-void SamplerFunctionBuilder::sample_centres(const Level& level, Value s, Value t, Block other) {
+/// Returns from the function; goes on in a new block where the whole filter is asked for.
+void SamplerFunctionBuilder::sample_centres(Value s, Value t) {
   assert(asks_centres());
+  const Level level = load_level(c, ir.c32(0));
   const FixedLevel fixed = plan.fixed ? load_fixed_level(c, ir.c32(0)) : FixedLevel{};
   const bool by_rows = asks_window(c) && !level.layer_offset && (plan.texel_B <= 4 || plan.halves) && !plan.compare && !plan.uses_border &&
                        plan.reduction == VK_SAMPLER_REDUCTION_MODE_WEIGHTED_AVERAGE;
   const Places at = find_places(fixed, level, s, t, !by_rows);
-  if (!by_rows) return sample_centres_by_lane(fixed, level, at, other);
-  const TexelWindow w = find_step(c, level, at.x, at.y, true);
-  Block step = ir.block("in_step");
-  branch_in_step(at, w, step, other);
-  ir.at(step);
-  const WindowRows rows = step_rows(c, level, step_address(c, level, w));
-  each_between(between_of(at), [&](Between between) {
-    const auto fraction = [&](Value v) { return plan.halves ? ir.splat(ir.extract(v, 0)) : v; };
-    return_values(filter_place(between, w, rows, fraction(at.at_x), fraction(at.at_y), other));
-  });
+  Block other = ir.block("any_place");
+  if (by_rows) {
+    const TexelWindow w = find_step(c, level, at.x, at.y, true);
+    Block step = ir.block("in_step");
+    branch_in_step(at, w, step, other);
+    ir.at(step);
+    const WindowRows rows = step_rows(c, level, step_address(c, level, w));
+    each_between(between_of(at), [&](Between between) {
+      const auto fraction = [&](Value v) { return plan.halves ? ir.splat(ir.extract(v, 0)) : v; };
+      return_values(filter_place(between, w, rows, fraction(at.at_x), fraction(at.at_y), other));
+    });
+  } else {
+    sample_centres_by_lane(fixed, level, at, other);
+  }
+  ir.at(other);
 }
 
 /// `serve` ends its block. Fixed weights are pairs of columns: places between rows are as those between both.

@@ -105,11 +105,7 @@ void SamplerFunctionBuilder::sample(Value s, Value t, Value face, const std::fun
   if (plan.planes) return sample_planes(s, t, plan.mag != plan.min ? choose().magnified : nullptr);
   fold(s, t, plan.fixed);
   if (plan.alpha_alone) c.wants_alpha = ir.eq(ir.and_(mask, ir.c32(kWithoutAlpha)), ir.c32(0));
-  if (asks_centres()) {
-    Block other = ir.block("any_place");
-    sample_centres(load_level(c, ir.c32(0)), s, t, other);
-    ir.at(other);
-  }
+  if (asks_centres()) sample_centres(s, t);
   if (plan.level_0_alone) {
     if (plan.fixed) return finish_fixed(sum_fixed(s, t, ir.c32(0), nullptr, nullptr));
     return finish(sample_level(ir.c32(0), s, t, face, plan.min));

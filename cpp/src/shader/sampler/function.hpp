@@ -62,7 +62,7 @@ class SamplerFunctionBuilder {
   Value is_one_fraction(const Places& at) const;
   void branch_in_step(const Places& at, const TexelWindow& step, Block in_step, Block other) const;
   Value between_of(const Places& at) const;
-  void sample_centres(const Level& level, Value s, Value t, Block other);
+  void sample_centres(Value s, Value t);
   void sample_centres_by_lane(const FixedLevel& fixed, const Level& level, const Places& at, Block other);
   void each_between(Value between, const std::function<void(Between)>& serve) const;
   TexelValues as_filtered(const TexelValues& texel) const;
