@@ -123,7 +123,8 @@ def repaired(auditwheel: Path, wheel: Path, out: Path) -> tuple[Path, str]:
         old.unlink()
     # Names of other processors' systems it takes from nobody, and finds by itself.
     name = f"{PLATFORM}_{processor}"
-    run(auditwheel, "repair", "-z", "9", "--plat", name if processor == platform.machine() else "auto", "-w", out, wheel, env={**of_commit(), **tools})
+    plat = name if processor == platform.machine() else "auto"
+    run(auditwheel, "repair", "-z", "9", "--plat", plat, "-w", out, wheel, env={**of_commit(), **tools})
     (made,) = out.glob(f"*-{tag}-*manylinux*_{processor}.whl")
     if not made.stem.endswith(name):
         raise SystemExit(f"auditwheel calls {wheel.name} {made.stem.rpartition('-')[2]}; it should be {name}")
