@@ -355,3 +355,32 @@ def test_a_primitive_of_whole_blocks_alone(devices: list[tg.Device], samples: in
             d.wait_compiles()
         found.append(image.numpy().tobytes())
     assert all(f == found[0] for f in found)
+
+
+@needs_pixels
+def test_code_that_comes_while_a_bin_is_drawn(tmp_path: Path) -> None:
+    """A pass asks for the code of groups of pixels, and the crew makes it while others run, of one bin each whose visibility buffer is
+    full again and again: it comes between two times that the same draw is shaded. The bits are those of a device that does without."""
+    vertices = triangles(np.random.default_rng(3), 40000, 0.03)
+    size, formats = (120, 120), ("r8g8b8a8_unorm", "r32g32b32a32_sfloat")
+
+    def pictures(d: tg.Device, most: int) -> tuple[list[bytes], list[int]]:
+        """Of passes, each to its own images, until one has no lane that helps, and the lanes that helped."""
+        state: dict[str, Any] = {"color": list(formats), "depth": "d32_sfloat", "depth_compare": "less_or_equal"}
+        pipe = d.pipeline(VERT, fragment(ALONE["explicit derivatives"]), vertex=VERTEX, **state)
+        bind, passes, out = textures(d), [], []
+        buffer, depth = d.buffer(vertices), d.image(size, "d32_sfloat")
+        while len(passes) < most and (not passes or passes[-1]):
+            both = [d.image(size, f) for f in formats]
+            with d.render_pass(color=[tg.Attachment(i, clear=(0, 0, 0, 0)) for i in both], depth=tg.Attachment(depth, clear=1.0)) as rp:
+                rp.draw(pipe, buffer, bind=bind, instances=20, push={"scale": (1.5, -2.0, 0.25, 0.125)})
+            passes.append(rp.stats.helper_lanes)
+            out.append(b"".join(i.numpy().tobytes() for i in both))
+        return out, passes
+
+    (expected,), _ = pictures(device(8, "optimised", threads=1), 1)
+    for attempt in range(5):
+        found, helpers = pictures(tg.Device(lanes=16, threads=1, bin_px=128, cache_dir=tmp_path / str(attempt)), 100)
+        assert all(one == expected for one in found)
+        assert helpers[0] > 0
+        assert helpers[-1] == 0, "it never came"

@@ -378,6 +378,8 @@ void bind_shading(const TileContext& t, const LateTests& tests, Packets& p, Resu
   Shading& sh = p.shading;
   // Ten thousand draws of one state are planned once.
   if (sh.state != &state || sh.moment != moment) choose_shading(t.shape.traits, state, moment, p);
+  // What groups of pixels ask for may have come since (Jit::offer): who found it there calls it.
+  if (sh.takes_pixels) sh.pixels = state.resolved->output.pixels;
   assert(!sh.late || (tests.test && tests.state == &state));
   sh.late_test = tests.test;
   sh.replay_ids = tests.replay_ids;
